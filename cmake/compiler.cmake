@@ -12,8 +12,9 @@ endif()
 
 find_program(MIRAGE_CCACHE ccache)
 if(MIRAGE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_C_COMPILER_LAUNCHER ${MIRAGE_CCACHE})
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${MIRAGE_CCACHE})
+  # Relative paths, so that checkouts share what they have in common.
+  set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1
+                                  ${MIRAGE_CCACHE})
 endif()
 
 if(MIRAGE_LTO)

@@ -46,6 +46,24 @@ function(mirage_add_test name)
   set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT})
 endfunction()
 
+# mirage_fuzzer(NAME SOURCES file... [LIBS target...]): a libFuzzer program, in target `fuzzers`.
+function(mirage_fuzzer name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBS")
+  add_executable(${name} ${arg_SOURCES})
+  mirage_compile_options(${name})
+  target_link_libraries(${name} PRIVATE ${arg_LIBS})
+  target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+  add_dependencies(fuzzers ${name})
+endfunction()
+
+# mirage_benchmark(NAME SOURCES file... [LIBS target...]): a Google Benchmark program.
+function(mirage_benchmark name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBS")
+  add_executable(${name} ${arg_SOURCES})
+  mirage_compile_options(${name})
+  target_link_libraries(${name} PRIVATE ${arg_LIBS} benchmark::benchmark_main)
+endfunction()
+
 function(mirage_label_target label)
   if(NOT TARGET tests_${label})
     add_custom_target(tests_${label})

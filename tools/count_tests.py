@@ -55,7 +55,7 @@ for build in args.builds:
             try:
                 rows = cases_in(results)
             except ET.ParseError:
-                pass
+                entry_failed = True
         elif not entry_failed:
             rows = [(name, "passed", "")] if status == "run" else [(name, "skipped", f"{name} (disabled)")]
         for case, verdict, reason in rows:

@@ -54,7 +54,8 @@ int main(int argc, char** argv) {
   }
   const XXH128_hash_t hash = XXH3_128bits(hashed.data(), hashed.size());
   char digits[33];
-  std::snprintf(digits, sizeof digits, "%016llx%016llx", static_cast<unsigned long long>(hash.high64),
+  std::snprintf(digits, sizeof digits, "%016llx%016llx",
+                static_cast<unsigned long long>(hash.high64),
                 static_cast<unsigned long long>(hash.low64));
 
   std::ofstream out(argv[2], std::ios::binary);

@@ -1,5 +1,6 @@
 # For scripts: `step NAME COMMAND...` runs a command under a headline and prints how long it took.
-# Its status is the command's; a function keeps `set -e` because it runs in a shell of its own.
+# Its status is the command's. A function runs in a shell of its own with `set -e`, which bash
+# honours only where step itself is not part of a condition or of `||`.
 
 step() {
   local name=$1 start=$SECONDS status=0
