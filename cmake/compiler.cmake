@@ -26,10 +26,6 @@ if(MIRAGE_SANITIZE)
   add_link_options(-fsanitize=${MIRAGE_SANITIZE})
 endif()
 
-if(MIRAGE_PORTABLE)
-  add_link_options(-static-libstdc++ -static-libgcc)
-endif()
-
 function(mirage_compile_options target)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wshadow -Wconversion -Wnon-virtual-dtor)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)

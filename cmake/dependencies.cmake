@@ -5,7 +5,7 @@ find_package(fmt 9 REQUIRED)
 find_package(tl-expected REQUIRED)
 find_package(nlohmann_json 3.11 REQUIRED)
 find_package(xxHash REQUIRED)
-if(MIRAGE_PORTABLE)
+if(MIRAGE_PORTABLE AND NOT MIRAGE_PYTHON) # the archive is not position-independent
   find_library(SQLite3_LIBRARY NAMES libsqlite3.a sqlite3)
 endif()
 find_package(SQLite3 REQUIRED)

@@ -49,8 +49,8 @@ int main(int argc, char** argv) {
     }
     const std::string name = std::string("mirage/") + argv[i];
     const std::string bytes = text.str();
-    rows += "    {\"" + name + "\"sv," + literal(bytes) + "sv},\n";
-    hashed += name + '\0' + std::to_string(bytes.size()) + '\0' + bytes;
+    rows.append("    {\"").append(name).append("\"sv,").append(literal(bytes)).append("sv},\n");
+    hashed.append(name + '\0').append(std::to_string(bytes.size()) + '\0').append(bytes);
   }
   const XXH128_hash_t hash = XXH3_128bits(hashed.data(), hashed.size());
   char digits[33];

@@ -3,14 +3,14 @@
 # honours only where step itself is not part of a condition or of `||`.
 
 step() {
-  local name=$1 start=$SECONDS status=0
+  local name=$1 start=$SECONDS status=0 options=$-
   shift
   printf '\n== %s\n' "$name"
   if declare -F "$1" >/dev/null; then
     set +e
     (set -e; "$@")
     status=$?
-    set -e
+    [[ $options != *e* ]] || set -e
   else
     "$@" || status=$?
   fi
