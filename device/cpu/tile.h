@@ -1,0 +1,43 @@
+// Views of matrices in memory, and scratch memory, shared by the loops of this library. Strides
+// count elements.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <new>
+
+#include "mirage/cpu/vec.h"
+
+namespace mirage::cpu {
+
+/// Element (row, col) is data[row * row_stride + col * col_stride]; strides of 0 broadcast.
+template <class S>
+struct Tile {
+  S* data;
+  int64_t row_stride, col_stride;
+
+  S* at(int64_t row, int64_t col) const { return data + row * row_stride + col * col_stride; }
+};
+
+/// Scratch memory that grows on demand and is kept between calls: one object per thread, passed to
+/// whatever needs room. reserve() invalidates what an earlier reserve() returned.
+class Workspace {
+ public:
+  std::byte* reserve(size_t bytes) {
+    if (bytes > size_) {
+      memory_.reset();
+      memory_.reset(static_cast<std::byte*>(::operator new (bytes, std::align_val_t{64})));
+      size_ = bytes;
+    }
+    return memory_.get();
+  }
+
+ private:
+  struct Free {
+    void operator()(std::byte* p) const { ::operator delete (p, std::align_val_t{64}); }
+  };
+  std::unique_ptr<std::byte, Free> memory_;
+  size_t size_ = 0;
+};
+
+}  // namespace mirage::cpu
