@@ -167,11 +167,13 @@ void with_rows(int rows, F f) {
   }
 }
 
-/// Widest tile for that many rows that the registers hold: few rows want long runs of B.
+/// Vectors in a tile of that many rows: few rows want long runs of B, as far as registers hold
+/// them. From half the height on, which is what tiles have when there are several, the answer is
+/// one and the same.
 template <class Isa>
 constexpr int vectors_for(int64_t rows) {
   int vectors = 8;
-  while (vectors > Isa::kTileVectors && rows * vectors > Isa::kTileRows * Isa::kTileVectors)
+  while (vectors > Isa::kTileVectors && rows * vectors >= Isa::kTileRows * Isa::kTileVectors)
     vectors /= 2;
   return vectors;
 }

@@ -195,9 +195,9 @@ Vec<T, Isa> tanh(Vec<T, Isa> x) {
         0.0000925711612955676827, -0.0000312011014257974,  6.48516348279311315e-6};
     p = polynomial(z, c);
   }
-  const V small = fma(x * z, p, x);
+  const V small = fma(a * z, p, a);
   const V large = V(T{1}) - V(T{2}) / (exp(a + a) + V(T{1}));
-  return select(a < V(T(0.625)), small, copysign(large, x));
+  return copysign(select(a < V(T(0.625)), small, large), x);
 }
 
 template <class T, class Isa>
@@ -290,7 +290,7 @@ Vec<T, Isa> gelu(Vec<T, Isa> x) {
   const V fraction = fma(parts.fraction, square_low * V(T(-0.5)), parts.fraction);
   const V tail = scale(normal_tail(max(V(T(0.7)), a), -a * fraction), parts);  // -a Phi(-a)
   const V far = select(x > V(T{0}), x + tail, tail);
-  return select(abs(x) < V(kRootHalf), near_zero, far);
+  return copysign(select(abs(x) < V(kRootHalf), near_zero, far), x);  // -0 stays -0
 }
 
 template <class T, class Isa>
