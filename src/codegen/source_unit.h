@@ -1,0 +1,52 @@
+#pragma once
+// Program text with all that is needed to build and to call it, and nothing of how it was made.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ir/dtype.h"
+#include "util/hash.h"
+
+namespace mirage::codegen {
+
+using ElementType = ir::DType;
+
+enum class Language : uint8_t { Cpp, Cuda, Triton };
+
+/// A tensor the program is called with. Strides in elements.
+struct Argument {
+  std::string name;
+  ElementType dtype;
+  std::vector<int64_t> shape, strides;
+};
+
+/// One launch: `items` independent work items, each thread with `scratch_bytes` of its own.
+struct Entry {
+  std::string name;
+  int64_t items = 1;
+  int64_t scratch_bytes = 0;
+};
+
+/// Where the pointer table of the program comes from.
+enum class BufferSource : uint8_t { Input, Output, Workspace };
+struct Buffer {
+  BufferSource source;
+  size_t index = 0;    // of inputs or outputs
+  int64_t offset = 0;  // bytes in the workspace
+};
+
+struct SourceUnit {
+  Language language = Language::Cpp;
+  std::string target;  // name of the row it was lowered for
+  std::string march;
+  std::string text;
+  std::vector<std::string> options;  // of the compiler
+  std::vector<Entry> entries;
+  std::vector<Buffer> buffers;
+  std::vector<Argument> inputs, outputs;
+  int64_t workspace_bytes = 0;
+  Hash128 key;  // of text and options
+};
+
+}  // namespace mirage::codegen

@@ -1,0 +1,143 @@
+#pragma once
+// What runs, in which order, on which memory: the printable result of lowering.
+//
+// A Program is a list of kernels over buffers (inputs, outputs, one workspace). A kernel runs its
+// steps for every grid point: prologue, then the loop body for every step of the loop axes, then
+// the epilogue. Steps read and write Operands: strided views of kernel parameters or of scratch
+// memory that one thread owns. Lowering alone decides what is fused (Step::body, a thread-level
+// graph), what lives where, and in which order; back ends only spell it.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ir/graph.h"
+#include "lower/target.h"
+#include "util/hash.h"
+
+namespace mirage::lower {
+
+enum class BufferKind : uint8_t { Input, Output, Workspace };
+
+struct BufferPlan {
+  BufferKind kind;
+  size_t index = 0;  // of the graph's inputs or outputs
+  ir::DType dtype = ir::DType::F32;
+  int64_t bytes = 0;   // of workspace buffers
+  int64_t offset = 0;  // in the workspace, 64-aligned
+  size_t first = 0;    // workspace: first and last launch that uses it
+  size_t last = 0;
+};
+
+/// A strided view of a program buffer: what a kernel sees as one of its tensors.
+struct Param {
+  size_t buffer = 0;  // Program::buffers
+  ir::DType dtype = ir::DType::F32;
+  int64_t offset = 0;  // elements
+  ir::Shape shape;
+  ir::Strides strides;
+  std::string name;
+};
+
+/// The number of elements of a tile along an axis that does not divide: a function of the grid point
+/// and loop step. `axes` as in ir::Bind.
+struct Ragged {
+  int64_t extent = 0;
+  std::vector<uint8_t> axes;
+  bool operator==(const Ragged&) const = default;
+};
+
+/// Number of elements along an axis of a tile: `max`, or the value of KernelPlan::ragged[ragged]
+/// where that is not -1.
+struct Length {
+  int64_t max = 1;
+  int ragged = -1;
+  bool operator==(const Length&) const = default;
+};
+
+/// Elements to skip for every step of a block axis: offset += position(axis) * stride.
+struct AxisStride {
+  uint8_t axis;
+  int64_t stride;
+};
+
+enum class Space : uint8_t { Param, Scratch };
+
+/// A view of a parameter or of a scratch buffer. Extents are the lengths of the step that uses it;
+/// an axis of one element, or broadcast, has stride 0.
+struct Operand {
+  Space space = Space::Scratch;
+  size_t index = 0;  // KernelPlan::params or KernelPlan::scratch
+  ir::DType dtype = ir::DType::F32;
+  int64_t offset = 0;  // elements
+  std::vector<AxisStride> moves;
+  std::vector<Length> lengths;
+  ir::Strides strides;  // elements
+};
+
+enum class StepKind : uint8_t {
+  Fill,     // out[0] = value
+  Count,    // out[0] = the length `lengths[0]`, as a number
+  Copy,     // out[0] = in[0]
+  Map,      // out[i] = body's output i, elementwise over `lengths`
+  Reduce,   // out[0] = combination over `axis` of body(in...), see `accumulate`
+  MatMul,   // out[0] = in[0] in[1], batched over leading axes, see `accumulate`
+  Running,  // (out[0], out[1]) = (m, d) from in[0] and the state out[2]
+};
+
+struct Step {
+  StepKind kind;
+  ir::GraphPtr body;            // Map, Reduce: a thread-level graph over the inputs
+  std::vector<Length> lengths;  // iteration space
+  std::vector<Operand> in, out;
+  int64_t axis = 0;                            // Reduce
+  ir::Combine combine = ir::Combine::None;     // Reduce
+  bool accumulate = false;                     // Reduce, MatMul: combine with what out[0] holds
+  bool is_gauge = false;                       // Reduce, Running: 0 where the maximum is infinite
+  bool is_library = false;                     // MatMul: a vendor library may do it
+  double value = 0;                            // Fill
+  std::string label;                           // the graph's text of it, for people
+};
+
+struct Scratch {
+  std::string name;
+  ir::DType dtype = ir::DType::F32;
+  int64_t elements = 0;
+  int64_t offset = 0;  // bytes in the thread's scratch memory, 64-aligned
+  size_t first = 0;    // first and last step that uses it, counted from the prologue through the epilogue
+  size_t last = 0;
+};
+
+struct KernelPlan {
+  std::string name;
+  ir::Launch launch;  // grid axes are work items, loop axes run inside
+  ir::DType compute = ir::DType::F32;
+  std::vector<Param> params;
+  size_t first_output = 0;  // params[first_output ...] are written
+  std::vector<Ragged> ragged;
+  std::vector<Scratch> scratch;
+  int64_t scratch_bytes = 0;
+  std::vector<Step> prologue, loop, epilogue;
+  std::string text;  // the graph this came from
+
+  int64_t items() const;       // product of the grid axes
+  int64_t loop_steps() const;  // product of the loop axes
+};
+
+struct Program {
+  Target target;
+  std::vector<BufferPlan> buffers;
+  std::vector<KernelPlan> launches;  // run in this order, each after the one before has finished
+  int64_t workspace_bytes = 0;
+  std::vector<ir::TensorType> inputs, outputs;
+  std::vector<ir::Strides> input_strides, output_strides;  // complete, never empty lists
+  std::vector<std::string> input_names;
+  Hash128 graph_hash;
+  std::string name;
+};
+
+std::string_view name_of(StepKind kind);
+/// The whole program as text, a line a step.
+std::string print(const Program& program);
+
+}  // namespace mirage::lower

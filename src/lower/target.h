@@ -1,0 +1,45 @@
+#pragma once
+// What lowering must know about a machine, as data: one row a target. Rows of the CPU differ in the
+// instruction set; GPU rows are named here so that every stage can say `unsupported` by name.
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "util/result.h"
+
+namespace mirage::lower {
+
+enum class Backend : uint8_t { Cpu, Cuda, Triton };
+
+struct MemoryLevel {
+  std::string_view name;  // registers, L1, L2, L3, memory
+  int64_t bytes;          // of one unit (core); 0: without limit
+  double gigabytes_per_second;  // one unit alone; an order of magnitude for cost models
+};
+
+struct Target {
+  std::string_view name;  // as on the command line, in records and in keys
+  Backend backend = Backend::Cpu;
+  std::string_view march{};  // option of the system compiler, empty for its default
+  int vector_bytes = 16;
+  int tile_rows = 4;  // register tile of the matrix product: rows x vectors
+  int tile_vectors = 2;
+  double flops_per_cycle = 8;  // f32, one unit, fused multiply-add counts two
+  std::vector<MemoryLevel> memory{};
+  int units = 1;  // cores this process may use; from the machine, not from the table
+};
+
+/// All rows; `units` is that of this machine for CPU rows.
+std::span<const Target> target_table();
+
+/// `cpu` and `native` mean the best row that this processor can run; otherwise a name of the table
+/// (dashes and underscores are the same). BadInput lists the names.
+Result<Target> target_named(std::string_view name);
+
+/// Whether this processor can run code for a target.
+bool runs_here(const Target& target);
+
+}  // namespace mirage::lower

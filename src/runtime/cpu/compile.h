@@ -1,0 +1,42 @@
+#pragma once
+// SourceUnit -> Executable by the system's C++ compiler, through a cache of shared objects.
+//
+// The key of the cache is text, options, device headers, compiler (path and version) and
+// instruction set. A file appears in the cache by rename, so that concurrent processes and killed
+// ones leave it usable.
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "codegen/source_unit.h"
+#include "runtime/executable.h"
+#include "runtime/thread_pool.h"
+#include "util/result.h"
+
+namespace mirage::runtime {
+
+struct CompileOptions {
+  std::string compiler;   // empty: $CXX, else the first of c++, g++, clang++ that is there
+  std::string cache_dir;  // empty: $MIRAGE_CACHE_DIR, else $XDG_CACHE_HOME/mirage, ~/.cache/mirage
+  bool use_cache = true;
+  std::chrono::milliseconds time_limit{120000};
+  std::shared_ptr<ThreadPool> pool;  // shared by all executables of a session; null: a new one
+};
+
+/// CompileFailed carries the compiler's output in its notes; Unsupported if there is no compiler or
+/// the processor lacks the instruction set.
+Result<std::shared_ptr<const Executable>> compile(const codegen::SourceUnit& unit,
+                                                  const CompileOptions& options = {});
+
+struct Compiler {
+  std::string path;
+  std::string version;  // first line of --version
+};
+/// The compiler that compile() would use.
+Result<Compiler> find_compiler(const std::string& wanted = {});
+
+/// The folder that compile() would use.
+std::string cache_directory(const std::string& wanted = {});
+
+}  // namespace mirage::runtime
