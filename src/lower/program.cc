@@ -25,9 +25,9 @@ std::string text_of(const Operand& operand, const KernelPlan& plan) {
   if (operand.offset) text += fmt::format(" + {}", operand.offset);
   for (const AxisStride& move : operand.moves)
     text += fmt::format(" + {}*{}", plan.launch.axes[move.axis].name, move.stride);
-  return fmt::format("{}:{}{}", text, ir::name_of(operand.dtype),
-                     operand.strides.empty() ? ""
-                                             : fmt::format("({})", fmt::join(operand.strides, ",")));
+  return fmt::format(
+      "{}:{}{}", text, ir::name_of(operand.dtype),
+      operand.strides.empty() ? "" : fmt::format("({})", fmt::join(operand.strides, ",")));
 }
 
 std::string body_text(const ir::Graph& body) {

@@ -39,8 +39,8 @@ struct Param {
   std::string name;
 };
 
-/// The number of elements of a tile along an axis that does not divide: a function of the grid point
-/// and loop step. `axes` as in ir::Bind.
+/// The number of elements of a tile along an axis that does not divide: a function of the grid
+/// point and loop step. `axes` as in ir::Bind.
 struct Ragged {
   int64_t extent = 0;
   std::vector<uint8_t> axes;
@@ -90,13 +90,13 @@ struct Step {
   ir::GraphPtr body;            // Map, Reduce: a thread-level graph over the inputs
   std::vector<Length> lengths;  // iteration space
   std::vector<Operand> in, out;
-  int64_t axis = 0;                            // Reduce
-  ir::Combine combine = ir::Combine::None;     // Reduce
-  bool accumulate = false;                     // Reduce, MatMul: combine with what out[0] holds
-  bool is_gauge = false;                       // Reduce, Running: 0 where the maximum is infinite
-  bool is_library = false;                     // MatMul: a vendor library may do it
-  double value = 0;                            // Fill
-  std::string label;                           // the graph's text of it, for people
+  int64_t axis = 0;                         // Reduce
+  ir::Combine combine = ir::Combine::None;  // Reduce
+  bool accumulate = false;                  // Reduce, MatMul: combine with what out[0] holds
+  bool is_gauge = false;                    // Reduce, Running: 0 where the maximum is infinite
+  bool is_library = false;                  // MatMul: a vendor library may do it
+  double value = 0;                         // Fill
+  std::string label;                        // the graph's text of it, for people
 };
 
 struct Scratch {
@@ -104,7 +104,8 @@ struct Scratch {
   ir::DType dtype = ir::DType::F32;
   int64_t elements = 0;
   int64_t offset = 0;  // bytes in the thread's scratch memory, 64-aligned
-  size_t first = 0;    // first and last step that uses it, counted from the prologue through the epilogue
+  size_t first =
+      0;  // first and last step that uses it, counted from the prologue through the epilogue
   size_t last = 0;
 };
 

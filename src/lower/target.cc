@@ -10,10 +10,8 @@ namespace {
 
 std::vector<Target> make_table() {
   const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  const std::vector<MemoryLevel> cpu = {{"L1", 32 << 10, 200},
-                                        {"L2", 1 << 20, 80},
-                                        {"L3", 16 << 20, 25},
-                                        {"memory", 0, 10}};
+  const std::vector<MemoryLevel> cpu = {
+      {"L1", 32 << 10, 200}, {"L2", 1 << 20, 80}, {"L3", 16 << 20, 25}, {"memory", 0, 10}};
   std::vector<Target> table;
   table.push_back({.name = "cpu-avx512",
                    .march = "x86-64-v4",

@@ -15,8 +15,8 @@ namespace mirage::lower {
 enum class Backend : uint8_t { Cpu, Cuda, Triton };
 
 struct MemoryLevel {
-  std::string_view name;  // registers, L1, L2, L3, memory
-  int64_t bytes;          // of one unit (core); 0: without limit
+  std::string_view name;        // registers, L1, L2, L3, memory
+  int64_t bytes;                // of one unit (core); 0: without limit
   double gigabytes_per_second;  // one unit alone; an order of magnitude for cost models
 };
 
