@@ -1,0 +1,45 @@
+#pragma once
+// Tile sizes for a structure, ranked by a simple model of a cached multi-core machine. The model
+// decides what is built and timed, never what is found.
+
+#include "search/structure.h"
+
+namespace mirage::search {
+
+/// What the schedules are sized for. Rates are of one core.
+struct Limits {
+  int cores = 1;
+  double l1_bytes = 32e3;
+  double l2_bytes = 1e6;
+  double matmul_flops_per_second = 40e9;
+  double map_ops_per_second = 8e9;     // adds, multiplies
+  double exp_ops_per_second = 1e9;     // exp, divisions and other costly maps
+  double cache_bytes_per_second = 40e9;   // between L2 and the core
+  double memory_bytes_per_second = 12e9;  // all cores together
+  double block_seconds = 2e-6;            // starting one block
+  double step_seconds = 5e-8;             // one operator of one step
+};
+
+struct CostEstimate {
+  double seconds = 0;
+  double lower_bound_seconds = 0;  // roofline: no schedule of this structure is faster
+  double tile_bytes = 0;           // live in one loop step
+  double flops = 0;
+};
+
+struct Schedule {
+  std::vector<int64_t> trips;  // one per axis of the structure
+  CostEstimate cost;
+};
+
+CostEstimate estimate(const Structure& structure, const std::vector<int64_t>& trips,
+                      const Limits& limits);
+
+/// Trip counts worth trying for an axis: 1, powers of two and multiples of the cores, fitted.
+std::vector<int64_t> trip_candidates(const Problem& problem, const StructureAxis& axis,
+                                     const Limits& limits);
+
+/// The k best schedules by the model, best first; deterministic.
+std::vector<Schedule> schedules(const Structure& structure, const Limits& limits, size_t k);
+
+}  // namespace mirage::search
