@@ -9,6 +9,21 @@
 
 namespace mirage::ir {
 
+namespace {
+
+/// Attributes that the operator does not have go back to their defaults: they must not be part of
+/// its identity.
+void drop_foreign(Attrs& attrs, const OpDef& row) {
+  if (!row.has(AttrKey::Axis)) attrs.axis = 0;
+  if (!row.has(AttrKey::Perm) && !row.has(AttrKey::Shape) && !row.has(AttrKey::Start))
+    attrs.ints.clear();
+  if (!row.has(AttrKey::Value) && !row.has(AttrKey::Lo)) attrs.scalars.clear();
+  if (!row.has(AttrKey::Combine)) attrs.combine = Combine::None;
+  if (!row.has(AttrKey::Bind)) attrs.bind.clear();
+}
+
+}  // namespace
+
 GraphBuilder::GraphBuilder() : GraphBuilder(Level::Kernel) {}
 GraphBuilder::GraphBuilder(Level level) { graph_.level = level; }
 GraphBuilder GraphBuilder::thread() { return GraphBuilder(Level::Thread); }
@@ -32,12 +47,20 @@ std::string GraphBuilder::label_of(OpKind kind) const {
   return fmt::format("{} %{}", def(kind).name, graph_.values.size());
 }
 
+std::string GraphBuilder::display(ValueId id) const {
+  const std::string& name = graph_.value(id).name;
+  return name.empty() ? fmt::format("%{}", id.index) : fmt::format("%{}", name);
+}
+
 Result<ValueId> GraphBuilder::input(TensorType type, std::string name, Strides strides) {
   const std::string label = name.empty() ? fmt::format("input %{}", graph_.values.size())
                                          : fmt::format("input %{}", name);
   MIRAGE_TRY_VOID(checked_element_count(type.shape, label));
   if (!strides.empty() && strides.size() != type.shape.size())
     return bad_input("{}: expected {} strides, found {}", label, type.shape.size(), strides.size());
+  if (graph_.level != Level::Kernel && !strides.empty())
+    return bad_input("{}: only a kernel's inputs have strides", label);
+  if (!strides.empty()) MIRAGE_TRY_VOID(check_reach(type.shape, strides, label));
   if (strides == row_major_strides(type.shape)) strides.clear();
   const ValueId id{graph_.values.size()};
   graph_.values.push_back({std::move(type), OpId{}, 0, std::move(name)});
@@ -62,27 +85,32 @@ Result<void> GraphBuilder::check_phase(OpKind kind, std::span<const ValueId> ope
   if (row.form != Form::Accum && in_loop && after_loop)
     return bad_input("{}: mixes a value of the loop with one that exists only after it", label);
   if (kind == OpKind::Load && !graph_.is_input(operands[0]))
-    return bad_input("{}: loads %{}, which is not an operand of the block", label,
-                     operands[0].index);
-  if (kind != OpKind::Load && kind != OpKind::Extent)
-    for (ValueId operand : operands)
-      if (graph_.is_input(operand))
-        return bad_input("{}: reads block operand %{} without a load", label, operand.index);
-  if (kind == OpKind::Accum && attrs.combine == Combine::Mean)
-    for (const Op& op : graph_.ops) {  // a mean of means is the mean only over equal tiles
-      if (op.kind != OpKind::Load) continue;
-      for (size_t i = 0; i < op.attrs.bind.size(); ++i) {
-        int64_t extent = graph_.type(op.operands[0]).shape[i];
-        for (uint8_t axis : op.attrs.bind[i]) {
-          const Axis& split = graph_.launch.axes[axis];
-          if (split.role == Role::Loop && extent % split.trips != 0)
-            return bad_input("{}: mean over loop axis {}, which does not divide extent {}", label,
-                             split.name, extent);
-          extent = (extent + split.trips - 1) / split.trips;
-        }
-      }
-    }
+    return bad_input("{}: loads {}, which is not an operand of the block", label,
+                     display(operands[0]));
+  for (ValueId operand : operands) {
+    if (kind != OpKind::Load && kind != OpKind::Extent && graph_.is_input(operand))
+      return bad_input("{}: reads block operand {} without a load", label, display(operand));
+    const Op* producer = graph_.def_of(operand);
+    if (producer && producer->kind == OpKind::Store)
+      return bad_input("{}: reads {}, the result of a store", label, display(operand));
+  }
+  // A mean of means is the mean only over equal tiles.
+  if (kind == OpKind::Accum && attrs.combine == Combine::Mean && !ragged_loop_.empty())
+    return bad_input("{}: mean over {}", label, ragged_loop_);
   return {};
+}
+
+void GraphBuilder::note_ragged_loop(const Op& load) {
+  for (size_t i = 0; i < load.attrs.bind.size(); ++i) {
+    int64_t extent = graph_.type(load.operands[0]).shape[i];
+    for (uint8_t axis : load.attrs.bind[i]) {
+      const Axis& split = graph_.launch.axes[axis];
+      if (split.role == Role::Loop && extent % split.trips != 0 && ragged_loop_.empty())
+        ragged_loop_ =
+            fmt::format("loop axis {}, which does not divide extent {}", split.name, extent);
+      extent = (extent + split.trips - 1) / split.trips;
+    }
+  }
 }
 
 Result<std::vector<ValueId>> GraphBuilder::append(OpKind kind, std::span<const ValueId> operands,
@@ -105,6 +133,7 @@ Result<std::vector<ValueId>> GraphBuilder::append(OpKind kind, std::span<const V
     phases_.push_back(phase);
     op.results.push_back(id);
   }
+  if (kind == OpKind::Load) note_ragged_loop(op);
   graph_.ops.push_back(std::move(op));
   return graph_.ops.back().results;
 }
@@ -123,6 +152,7 @@ Result<std::vector<ValueId>> GraphBuilder::add_all(OpKind kind, std::span<const 
     const Op* def_op = graph_.def_of(operand);
     infos.push_back({graph_.type(operand), def_op && def(def_op->kind).form == Form::Leaf});
   }
+  drop_foreign(attrs, row);
   MIRAGE_TRY(auto types, infer_types(kind, infos, attrs, graph_.launch, label));
   if (graph_.level == Level::Block) MIRAGE_TRY_VOID(check_phase(kind, operands, attrs, label));
   return append(kind, operands, std::move(attrs), std::move(types), nullptr);

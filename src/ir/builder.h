@@ -54,9 +54,12 @@ class GraphBuilder {
   Result<void> check_phase(OpKind kind, std::span<const ValueId> operands, const Attrs& attrs,
                            const std::string& label);
   std::string label_of(OpKind kind) const;
+  std::string display(ValueId id) const;
+  void note_ragged_loop(const Op& load);
 
   Graph graph_;
   std::vector<Phase> phases_;  // block level: by ValueId
+  std::string ragged_loop_;    // block level: what a loop axis does not divide, if there is one
 };
 
 }  // namespace mirage::ir

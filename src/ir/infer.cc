@@ -126,6 +126,7 @@ Result<Types> infer_concat(Operands operands, Attrs& attrs, const std::string& l
       return bad_input("{}: operands differ outside axis {}: {} and {}", label, axis,
                        to_string(operands[0].type.shape), to_string(other));
     shape[axis] += other[axis];
+    MIRAGE_TRY_VOID(checked_element_count(shape, label));  // before the sum can overflow
   }
   return Types{{dtype, std::move(shape)}};
 }
@@ -206,9 +207,12 @@ Result<Types> infer_store(Operands operands, Attrs& attrs, const Launch& launch,
   if (attrs.ints.empty()) {  // the exact shape: full tiles everywhere
     for (size_t i = 0; i < type.shape.size(); ++i) {
       attrs.ints.push_back(type.shape[i]);
-      for (uint8_t axis : attrs.bind[i]) attrs.ints.back() *= launch.axes[axis].trips;
+      for (uint8_t axis : attrs.bind[i])
+        if (__builtin_mul_overflow(attrs.ints.back(), launch.axes[axis].trips, &attrs.ints.back()))
+          return bad_input("{}: axis {} of the result is too large", label, i);
     }
   }
+  MIRAGE_TRY_VOID(checked_element_count(attrs.ints, label));
   if (attrs.ints.size() != type.shape.size())
     return bad_input("{}: result shape {} has another rank than the tile {}", label,
                      to_string(attrs.ints), to_string(type.shape));
@@ -238,11 +242,25 @@ Result<int64_t> checked_element_count(const Shape& shape, const std::string& lab
   return count;
 }
 
+Result<void> check_reach(const Shape& shape, const Strides& strides, const std::string& label) {
+  int64_t reach = 0;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    int64_t span = 0;
+    if (strides[i] == INT64_MIN ||
+        __builtin_mul_overflow(std::abs(strides[i]), std::max<int64_t>(shape[i], 1) - 1, &span) ||
+        __builtin_add_overflow(reach, span, &reach) || reach > (int64_t{1} << 59))
+      return bad_input("{}: strides [{}] are too large", label, fmt::join(strides, ", "));
+  }
+  return {};
+}
+
 Result<void> check_disjoint(const Shape& shape, const Strides& strides, const std::string& label) {
   std::vector<std::pair<int64_t, int64_t>>
       by_stride;  // (|stride|, extent) of axes with more than one element
   for (size_t i = 0; i < shape.size(); ++i) {
     if (shape[i] == 0) return {};
+    if (strides[i] == INT64_MIN)
+      return bad_input("{}: strides [{}] are too large", label, fmt::join(strides, ", "));
     if (shape[i] > 1) by_stride.emplace_back(std::abs(strides[i]), shape[i]);
   }
   std::sort(by_stride.begin(), by_stride.end());

@@ -23,6 +23,9 @@ Result<std::vector<TensorType>> infer_types(OpKind kind, std::span<const Operand
                                             Attrs& attrs, const Launch& launch,
                                             const std::string& label);
 
+/// BadInput if the offsets that these strides reach leave 59 bits.
+Result<void> check_reach(const Shape& shape, const Strides& strides, const std::string& label);
+
 /// BadInput if two elements of a tensor with these strides share an address (output layouts only).
 Result<void> check_disjoint(const Shape& shape, const Strides& strides, const std::string& label);
 
