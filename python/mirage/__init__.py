@@ -1,5 +1,65 @@
-"""A superoptimizer for tensor programs."""
+"""A superoptimizer for tensor programs.
 
+    import mirage as mi
+
+    g = mi.Graph()
+    x, w = g.input((16, 4096)), g.input((4096, 6144))
+    g.output(g.exp(x) @ w)
+"""
+
+from ._core import BlockGraph, DType, Graph, Tensor, dtype, op_table
 from ._core import version as __version__
+from .errors import Error, InputError, UnsupportedError
+from .published import (
+    KNGraph,
+    TBGraph,
+    bfloat16,
+    float8,
+    float8_e4m3,
+    float8_e5m2,
+    float16,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    new_kernel_graph,
+    new_threadblock_graph,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+)
 
-__all__ = ["__version__"]
+__all__ = [
+    "BlockGraph",
+    "DType",
+    "Error",
+    "Graph",
+    "InputError",
+    "KNGraph",
+    "TBGraph",
+    "Tensor",
+    "UnsupportedError",
+    "__version__",
+    "bfloat16",
+    "dtype",
+    "float16",
+    "float32",
+    "float64",
+    "float8",
+    "float8_e4m3",
+    "float8_e5m2",
+    "int16",
+    "int32",
+    "int64",
+    "int8",
+    "new_kernel_graph",
+    "new_threadblock_graph",
+    "op_table",
+    "uint16",
+    "uint32",
+    "uint64",
+    "uint8",
+]

@@ -2,4 +2,12 @@
 
 #include <nanobind/nanobind.h>
 
-NB_MODULE(_core, module) { module.attr("version") = MIRAGE_VERSION; }
+#include "errors.h"
+#include "graph.h"
+
+NB_MODULE(_core, module) {
+  module.attr("version") = MIRAGE_VERSION;
+  mirage::python::bind_errors(module);
+  mirage::python::bind_dtypes(module);
+  mirage::python::bind_graphs(module);
+}

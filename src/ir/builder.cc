@@ -26,6 +26,11 @@ void drop_foreign(Attrs& attrs, const OpDef& row) {
 
 GraphBuilder::GraphBuilder() : GraphBuilder(Level::Kernel) {}
 GraphBuilder::GraphBuilder(Level level) { graph_.level = level; }
+GraphBuilder::GraphBuilder(const Graph& graph) : graph_(graph), phases_(phases_of(graph)) {
+  graph_.outputs.clear();
+  graph_.output_strides.clear();
+  graph_.outputs_implied = false;
+}
 GraphBuilder GraphBuilder::thread() { return GraphBuilder(Level::Thread); }
 
 Result<GraphBuilder> GraphBuilder::block(Launch launch) {
@@ -197,7 +202,7 @@ Result<std::vector<ValueId>> GraphBuilder::add_block(GraphPtr body,
 }
 
 Result<GraphPtr> GraphBuilder::finish(std::span<const ValueId> outputs,
-                                      std::span<const Strides> output_strides) {
+                                      std::span<const Strides> output_strides) const {
   Graph graph = graph_;
   const std::string what = graph.name.empty() ? "graph" : fmt::format("graph @{}", graph.name);
   if (graph.ops.empty()) return bad_input("{}: has no operators", what);

@@ -18,6 +18,8 @@ class GraphBuilder {
   /// A block-level graph over these axes.
   static Result<GraphBuilder> block(Launch launch);
   static GraphBuilder thread();
+  /// Goes on where a kernel or block graph ends: its values keep their ids; outputs are named anew.
+  explicit GraphBuilder(const Graph& graph);
 
   void set_name(std::string name) { graph_.name = std::move(name); }
 
@@ -45,7 +47,7 @@ class GraphBuilder {
   /// The graph. Without outputs: at kernel level the values nobody reads, at block level the stores
   /// in order.
   Result<GraphPtr> finish(std::span<const ValueId> outputs = {},
-                          std::span<const Strides> output_strides = {});
+                          std::span<const Strides> output_strides = {}) const;
 
  private:
   explicit GraphBuilder(Level level);

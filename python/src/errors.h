@@ -1,0 +1,30 @@
+#pragma once
+// The one place where a Result becomes a Python exception (classes in mirage/errors.py).
+
+#include <nanobind/nanobind.h>
+
+#include <utility>
+
+#include "util/result.h"
+
+namespace mirage::python {
+
+/// Thrown inside the bindings only; the translator of bind_errors turns it into a Python exception.
+struct Failure {
+  Error error;
+};
+
+template <class T>
+T unwrap(Result<T> result) {
+  if (!result) throw Failure{std::move(result).error()};
+  if constexpr (!std::is_void_v<T>) return std::move(*result);
+}
+
+template <class... Args>
+[[noreturn]] void refuse(fmt::format_string<Args...> format, Args&&... args) {
+  throw Failure{Error{Code::BadInput, fmt::format(format, std::forward<Args>(args)...), {}}};
+}
+
+void bind_errors(nanobind::module_& module);
+
+}  // namespace mirage::python

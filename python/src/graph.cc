@@ -1,0 +1,111 @@
+// Graphs under construction and their tensors.
+
+#include "graph.h"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "errors.h"
+
+namespace nb = nanobind;
+
+namespace mirage::python {
+namespace {
+
+using Ints = std::vector<int64_t>;
+
+Tensor add_input(KernelHandle& self, const Ints& shape, nb::handle dtype,
+                 std::optional<Ints> strides, std::string name) {
+  if (strides && strides->size() != shape.size())
+    refuse("input: expected {} strides, found {}", shape.size(), strides->size());
+  const ir::DType element = dtype_of(dtype);
+  return {self.state, unwrap(self.state->builder.input({element, shape}, std::move(name),
+                                                       strides.value_or(Ints{})))};
+}
+
+void mark_output(KernelHandle& self, const Tensor& tensor, std::optional<Ints> strides) {
+  if (tensor.state != self.state) refuse("mark_output: the tensor belongs to another graph");
+  const ir::Shape& shape = tensor.type().shape;
+  if (strides && strides->size() != shape.size())
+    refuse("mark_output: expected {} strides, found {}", shape.size(), strides->size());
+  self.state->outputs.push_back(tensor.id);
+  self.state->output_strides.push_back(strides.value_or(Ints{}));
+}
+
+nb::list tensors(const std::shared_ptr<GraphState>& state, const std::vector<ir::ValueId>& ids) {
+  nb::list list;
+  for (ir::ValueId id : ids) list.append(Tensor{state, id});
+  return list;
+}
+
+std::string describe(const Tensor& tensor) {
+  const std::string& name = tensor.state->builder.draft().value(tensor.id).name;
+  return fmt::format("%{}: {}", name.empty() ? std::to_string(tensor.id.index) : name,
+                     ir::to_string(tensor.type()));
+}
+
+}  // namespace
+
+nb::tuple to_tuple(const Ints& values) {
+  nb::list list;
+  for (int64_t value : values) list.append(value);
+  return nb::tuple(list);
+}
+
+ir::GraphPtr finished(const GraphState& state) {
+  return unwrap(state.builder.finish(state.outputs, state.output_strides));
+}
+
+void bind_graphs(nb::module_& module) {
+  nb::class_<Tensor> tensor(module, "Tensor",
+                            "A value of a graph. Operators (+ - * / ** @) add to its graph.");
+  tensor.def_prop_ro("shape", [](const Tensor& self) { return to_tuple(self.type().shape); },
+                     nb::sig("def shape(self) -> tuple[int, ...]"), "Extents, outermost first.");
+  tensor.def_prop_ro("dtype", [](const Tensor& self) { return self.type().dtype; },
+                     "Type of the elements.");
+  tensor.def_prop_ro("ndim", [](const Tensor& self) { return self.type().shape.size(); },
+                     "Number of axes.");
+  tensor.def("__repr__", [](const Tensor& self) { return "Tensor(" + describe(self) + ")"; });
+  // Without this, numpy_array * tensor would be an array of tensors.
+  tensor.attr("__array_ufunc__") = nb::none();
+
+  nb::class_<KernelHandle> kernel(module, "Graph", nb::dynamic_attr(),
+                                  "A tensor program. Methods add operators and return tensors.");
+  kernel.def("__init__", [](KernelHandle* self, std::string name) {
+    new (self) KernelHandle{{std::make_shared<GraphState>()}};
+    self->state->builder.set_name(std::move(name));
+  }, nb::arg("name") = "");
+  kernel.def("input", add_input, nb::arg("shape"), nb::arg("dtype") = "f32",
+             nb::arg("strides") = nb::none(), nb::arg("name") = "",
+             nb::sig("def input(self, shape: Sequence[int], dtype: object = 'f32', strides: "
+                     "Sequence[int] | None = None, name: str = '') -> Tensor"),
+             "An input; strides count elements, None is row-major.");
+  kernel.def("mark_output", mark_output, nb::arg("x"), nb::arg("strides") = nb::none(),
+             nb::sig("def mark_output(self, x: Tensor, strides: Sequence[int] | None = None) -> "
+                     "None"),
+             "Makes x the next output; strides count elements, None is row-major. Without any, the "
+             "outputs are the values nobody reads.");
+  kernel.def("output", [](KernelHandle& self, nb::args args) {
+    for (nb::handle arg : args) {
+      if (!nb::isinstance<Tensor>(arg)) refuse("output: expected tensors of this graph");
+      mark_output(self, nb::cast<const Tensor&>(arg), std::nullopt);
+    }
+  }, nb::sig("def output(self, *xs: Tensor) -> None"), "Makes these the next outputs.");
+  kernel.def_prop_ro("inputs", [](const KernelHandle& self) {
+    return tensors(self.state, self.state->builder.draft().inputs);
+  }, nb::sig("def inputs(self) -> list[Tensor]"), "In the order in which a call takes them.");
+  kernel.def_prop_ro("outputs", [](const KernelHandle& self) {
+    return tensors(self.state, finished(*self.state)->outputs);
+  }, nb::sig("def outputs(self) -> list[Tensor]"), "In the order in which a call returns them.");
+  kernel.def_prop_ro("hash", [](const KernelHandle& self) {
+    return to_hex(finished(*self.state)->hash);
+  }, "Of structure, types and layouts; names do not count.");
+
+  nb::class_<BlockHandle> block(module, "BlockGraph", nb::dynamic_attr(),
+                                "The body of a kernel: what each block of a grid does.");
+  bind_blocks(kernel, block);
+  bind_operators(module, kernel, block, tensor);
+}
+
+}  // namespace mirage::python
