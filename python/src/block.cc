@@ -33,8 +33,7 @@ void make_block(BlockHandle* self, const std::vector<PyAxis>& axes, int64_t thre
 nb::list add_block(KernelHandle& self, const BlockHandle& body, nb::args operands) {
   std::vector<ir::ValueId> ids;
   for (nb::handle operand : operands)
-    ids.push_back(
-        operand_of(*self.state, operand, fmt::format("block: operand {}", ids.size())));
+    ids.push_back(operand_of(*self.state, operand, fmt::format("block: operand {}", ids.size())));
   nb::list results;
   for (ir::ValueId id : unwrap(self.state->builder.add_block(finished(*body.state), ids)))
     results.append(Tensor{self.state, id});
@@ -55,8 +54,9 @@ void bind_blocks(nb::class_<KernelHandle>& kernel, nb::class_<BlockHandle>& bloc
         return Tensor{self.state, unwrap(self.state->builder.input(x.type()))};
       },
       nb::arg("x"), "The next operand of the kernel, of the type of x; to be read by load.");
-  kernel.def("block", add_block, nb::sig("def block(self, body: BlockGraph, *xs: Tensor) -> "
-                                         "list[Tensor]"),
+  kernel.def("block", add_block,
+             nb::sig("def block(self, body: BlockGraph, *xs: Tensor) -> "
+                     "list[Tensor]"),
              "A kernel with this body; one result for each of its stores.");
 }
 

@@ -14,9 +14,9 @@ void bind_errors(nb::module_&) {
     } catch (const Failure& failure) {
       try {
         const Error& error = failure.error;
-        nb::object instance = nb::module_::import_("mirage.errors")
-                                  .attr("from_core")(std::string(name_of(error.code)),
-                                                     error.message, error.notes);
+        nb::object instance =
+            nb::module_::import_("mirage.errors")
+                .attr("from_core")(std::string(name_of(error.code)), error.message, error.notes);
         PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(instance.ptr())), instance.ptr());
       } catch (nb::python_error& broken) {
         broken.restore();

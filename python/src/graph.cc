@@ -60,22 +60,26 @@ ir::GraphPtr finished(const GraphState& state) {
 void bind_graphs(nb::module_& module) {
   nb::class_<Tensor> tensor(module, "Tensor",
                             "A value of a graph. Operators (+ - * / ** @) add to its graph.");
-  tensor.def_prop_ro("shape", [](const Tensor& self) { return to_tuple(self.type().shape); },
-                     nb::sig("def shape(self) -> tuple[int, ...]"), "Extents, outermost first.");
-  tensor.def_prop_ro("dtype", [](const Tensor& self) { return self.type().dtype; },
-                     "Type of the elements.");
-  tensor.def_prop_ro("ndim", [](const Tensor& self) { return self.type().shape.size(); },
-                     "Number of axes.");
+  tensor.def_prop_ro(
+      "shape", [](const Tensor& self) { return to_tuple(self.type().shape); },
+      nb::sig("def shape(self) -> tuple[int, ...]"), "Extents, outermost first.");
+  tensor.def_prop_ro(
+      "dtype", [](const Tensor& self) { return self.type().dtype; }, "Type of the elements.");
+  tensor.def_prop_ro(
+      "ndim", [](const Tensor& self) { return self.type().shape.size(); }, "Number of axes.");
   tensor.def("__repr__", [](const Tensor& self) { return "Tensor(" + describe(self) + ")"; });
   // Without this, numpy_array * tensor would be an array of tensors.
   tensor.attr("__array_ufunc__") = nb::none();
 
   nb::class_<KernelHandle> kernel(module, "Graph", nb::dynamic_attr(),
                                   "A tensor program. Methods add operators and return tensors.");
-  kernel.def("__init__", [](KernelHandle* self, std::string name) {
-    new (self) KernelHandle{{std::make_shared<GraphState>()}};
-    self->state->builder.set_name(std::move(name));
-  }, nb::arg("name") = "");
+  kernel.def(
+      "__init__",
+      [](KernelHandle* self, std::string name) {
+        new (self) KernelHandle{{std::make_shared<GraphState>()}};
+        self->state->builder.set_name(std::move(name));
+      },
+      nb::arg("name") = "");
   kernel.def("input", add_input, nb::arg("shape"), nb::arg("dtype") = "f32",
              nb::arg("strides") = nb::none(), nb::arg("name") = "",
              nb::sig("def input(self, shape: Sequence[int], dtype: object = 'f32', strides: "
@@ -86,21 +90,28 @@ void bind_graphs(nb::module_& module) {
                      "None"),
              "Makes x the next output; strides count elements, None is row-major. Without any, the "
              "outputs are the values nobody reads.");
-  kernel.def("output", [](KernelHandle& self, nb::args args) {
-    for (nb::handle arg : args) {
-      if (!nb::isinstance<Tensor>(arg)) refuse("output: expected tensors of this graph");
-      mark_output(self, nb::cast<const Tensor&>(arg), std::nullopt);
-    }
-  }, nb::sig("def output(self, *xs: Tensor) -> None"), "Makes these the next outputs.");
-  kernel.def_prop_ro("inputs", [](const KernelHandle& self) {
-    return tensors(self.state, self.state->builder.draft().inputs);
-  }, nb::sig("def inputs(self) -> list[Tensor]"), "In the order in which a call takes them.");
-  kernel.def_prop_ro("outputs", [](const KernelHandle& self) {
-    return tensors(self.state, finished(*self.state)->outputs);
-  }, nb::sig("def outputs(self) -> list[Tensor]"), "In the order in which a call returns them.");
-  kernel.def_prop_ro("hash", [](const KernelHandle& self) {
-    return to_hex(finished(*self.state)->hash);
-  }, "Of structure, types and layouts; names do not count.");
+  kernel.def(
+      "output",
+      [](KernelHandle& self, nb::args args) {
+        for (nb::handle arg : args) {
+          if (!nb::isinstance<Tensor>(arg)) refuse("output: expected tensors of this graph");
+          mark_output(self, nb::cast<const Tensor&>(arg), std::nullopt);
+        }
+      },
+      nb::sig("def output(self, *xs: Tensor) -> None"), "Makes these the next outputs.");
+  kernel.def_prop_ro(
+      "inputs",
+      [](const KernelHandle& self) {
+        return tensors(self.state, self.state->builder.draft().inputs);
+      },
+      nb::sig("def inputs(self) -> list[Tensor]"), "In the order in which a call takes them.");
+  kernel.def_prop_ro(
+      "outputs",
+      [](const KernelHandle& self) { return tensors(self.state, finished(*self.state)->outputs); },
+      nb::sig("def outputs(self) -> list[Tensor]"), "In the order in which a call returns them.");
+  kernel.def_prop_ro(
+      "hash", [](const KernelHandle& self) { return to_hex(finished(*self.state)->hash); },
+      "Of structure, types and layouts; names do not count.");
 
   nb::class_<BlockHandle> block(module, "BlockGraph", nb::dynamic_attr(),
                                 "The body of a kernel: what each block of a grid does.");

@@ -104,8 +104,7 @@ std::string signature(const OpDef& row) {
     text += fmt::format(", {}: {}", name, takes_numbers ? "Tensor | float" : "Tensor");
   if (row.arity < 0) text += ", xs: Sequence[Tensor]";
   for (AttrKey key : row.attrs) text += fmt::format(", {}: {}", name_of(key), python_type(key));
-  const bool is_pair =
-      row.kind == ir::OpKind::RunningMax || row.kind == ir::OpKind::RunningGauge;
+  const bool is_pair = row.kind == ir::OpKind::RunningMax || row.kind == ir::OpKind::RunningGauge;
   return text + (is_pair ? ") -> tuple[Tensor, Tensor]" : ") -> Tensor");
 }
 
@@ -143,7 +142,8 @@ ir::ValueId operand_of(GraphState& state, nb::handle object, const std::string& 
     if (tensor.state.get() != &state) refuse("{} belongs to another graph", what);
     return tensor.id;
   }
-  if (is_number(object)) return unwrap(state.builder.constant(nb::cast<double>(nb::float_(object))));
+  if (is_number(object))
+    return unwrap(state.builder.constant(nb::cast<double>(nb::float_(object))));
   refuse("{} should be a tensor of this graph or a number, found {}", what, python_type_of(object));
 }
 
@@ -202,8 +202,7 @@ nb::object apply(const std::shared_ptr<GraphState>& state, ir::OpKind kind, cons
   const auto add = [&] {
     std::vector<ir::ValueId> ids;
     for (size_t i = 0; i < operands.size(); ++i)
-      ids.push_back(
-          operand_of(*state, operands[i], fmt::format("{}: operand {}", row.name, i)));
+      ids.push_back(operand_of(*state, operands[i], fmt::format("{}: operand {}", row.name, i)));
     return unwrap(state->builder.add_all(kind, ids, std::move(attrs)));
   };
   bool has_numbers = false;  // their constants must not stay behind when the operator is refused
@@ -242,9 +241,13 @@ void bind_operators(nb::module_& module, nb::class_<KernelHandle>& kernel,
   binary("__rpow__", infix_reversed<OpKind::Pow>);
   tensor.def("__matmul__", infix<OpKind::MatMul>,
              nb::sig("def __matmul__(self, other: Tensor, /) -> Tensor"));
-  tensor.def("__neg__", [](Tensor& self) {
-    return apply(self.state, OpKind::Neg, nb::borrow<nb::args>(nb::make_tuple(self)), nb::kwargs());
-  }, nb::sig("def __neg__(self) -> Tensor"));
+  tensor.def(
+      "__neg__",
+      [](Tensor& self) {
+        return apply(self.state, OpKind::Neg, nb::borrow<nb::args>(nb::make_tuple(self)),
+                     nb::kwargs());
+      },
+      nb::sig("def __neg__(self) -> Tensor"));
 
   module.def(
       "op_table",

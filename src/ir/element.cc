@@ -9,8 +9,8 @@
 namespace mirage::ir {
 namespace {
 
-/// A small IEEE-like format: sign, exponent bits, mantissa bits. `finite_top`: the top exponent holds
-/// ordinary numbers too, all ones alone is NaN, and there is no infinity (OCP E4M3).
+/// A small IEEE-like format: sign, exponent bits, mantissa bits. `finite_top`: the top exponent
+/// holds ordinary numbers too, all ones alone is NaN, and there is no infinity (OCP E4M3).
 struct Format {
   int exponent_bits, mantissa_bits;
   bool finite_top;
@@ -30,7 +30,8 @@ double decode(const Format& f, uint32_t bits) {
     if (!f.finite_top) return sign * std::numeric_limits<double>::infinity();
   }
   if (exponent == 0) return sign * std::ldexp(mantissa, 1 - f.bias() - f.mantissa_bits);
-  return sign * std::ldexp((1 << f.mantissa_bits) + mantissa, exponent - f.bias() - f.mantissa_bits);
+  return sign *
+         std::ldexp((1 << f.mantissa_bits) + mantissa, exponent - f.bias() - f.mantissa_bits);
 }
 
 double largest(const Format& f) {

@@ -9,8 +9,8 @@ namespace mirage::ir {
 /// Exact for floats; 64-bit integers round to the nearest double.
 double load_element(DType dtype, const void* address);
 
-/// Rounds to nearest even; floats overflow to infinity (f8e4m3: to NaN, it has no infinity), integers
-/// truncate towards zero and saturate, NaN becomes 0 there, bool is x != 0.
+/// Rounds to nearest even; floats overflow to infinity (f8e4m3: to NaN, it has no infinity),
+/// integers truncate towards zero and saturate, NaN becomes 0 there, bool is x != 0.
 void store_element(DType dtype, void* address, double value);
 
 /// value after a round trip through the type.

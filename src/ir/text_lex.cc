@@ -63,8 +63,8 @@ Token Lexer::next() {
     take_while([&](char d) {
       if (is_name_char(d)) return true;
       const char before = text_[at_ - 1];
-      return (d == '-' || d == '+') && (is_hex ? before == 'p' || before == 'P'
-                                               : (before == 'e' || before == 'E'));
+      return (d == '-' || d == '+') &&
+             (is_hex ? before == 'p' || before == 'P' : (before == 'e' || before == 'E'));
     });
   } else if (c == '-' && peek(1) == '>') {
     token.kind = TokenKind::Punct;

@@ -194,10 +194,10 @@ class Parser {
     }
     Launch launch;
     if (is_block) MIRAGE_TRY_VOID(parse_launch(launch));
-    auto builder = is_block ? GraphBuilder::block(std::move(launch))
-                            : Result<GraphBuilder>(keyword.is_word("thread")
-                                                       ? GraphBuilder::thread()
-                                                       : GraphBuilder());
+    auto builder = is_block
+                       ? GraphBuilder::block(std::move(launch))
+                       : Result<GraphBuilder>(keyword.is_word("thread") ? GraphBuilder::thread()
+                                                                        : GraphBuilder());
     if (!builder) return moved(std::move(builder).error(), keyword);
     builder->set_name(std::move(name));
     Scope scope;
@@ -425,8 +425,8 @@ class Parser {
     }
     if (accept("(")) {
       const bool is_operator = token_.kind == TokenKind::Word && !at_number();
-      Result<ValueId> inner = is_operator ? single(builder, scope, depth + 1)
-                                          : operand(builder, scope, depth + 1);
+      Result<ValueId> inner =
+          is_operator ? single(builder, scope, depth + 1) : operand(builder, scope, depth + 1);
       if (!inner) return inner;
       MIRAGE_TRY_VOID(expect(")"));
       return inner;

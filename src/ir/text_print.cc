@@ -114,8 +114,7 @@ class Printer {
     }
     for (const Op& op : graph_.ops)
       for (ValueId result : op.results)
-        text_[result.index] =
-            "%" + names.take(graph_.value(result).name, std::to_string(number++));
+        text_[result.index] = "%" + names.take(graph_.value(result).name, std::to_string(number++));
   }
 
   std::string value(ValueId id) const { return text_[id.index]; }
@@ -217,7 +216,8 @@ class Printer {
       const bool is_bare_store =
           op.kind == OpKind::Store && !is_identifier(graph_.value(op.results[0]).name);
       if (!is_bare_store) {
-        for (size_t i = 0; i < op.results.size(); ++i) line += (i ? ", " : "") + value(op.results[i]);
+        for (size_t i = 0; i < op.results.size(); ++i)
+          line += (i ? ", " : "") + value(op.results[i]);
         line += " = ";
       }
       line += right_side(op);

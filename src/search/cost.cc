@@ -66,10 +66,12 @@ CostEstimate estimate(const Structure& structure, const std::vector<int64_t>& tr
     (structure.axes[a].role == ir::Role::Grid ? blocks : steps) *= static_cast<double>(trips[a]);
 
   // Seconds of arithmetic of one block, bytes it moves, and what is live in one step.
-  double compute = 0, ideal_compute = 0, moved = 0, unique = 0, live = 0, persistent = 0, launches = 0;
+  double compute = 0, ideal_compute = 0, moved = 0, unique = 0, live = 0, persistent = 0,
+         launches = 0;
   CostEstimate cost;
   std::vector<double> whole;
-  for (const IndexClass& entry : problem.classes) whole.push_back(static_cast<double>(entry.extent));
+  for (const IndexClass& entry : problem.classes)
+    whole.push_back(static_cast<double>(entry.extent));
   for (const Step& step : structure.plan.steps) {
     const bool in_loop = step.state == State::InLoop || step.state >= State::PartialSum;
     const bool in_step = in_loop || step.kind == OpKind::Accum;
@@ -81,8 +83,7 @@ CostEstimate estimate(const Structure& structure, const std::vector<int64_t>& tr
     if (step.kind == OpKind::Const || step.kind == OpKind::Extent) continue;
     if (step.kind == OpKind::Load) {
       const ir::ValueId input = problem.program.inputs[static_cast<size_t>(step.attrs.axis)];
-      const double bytes =
-          static_cast<double>(ir::bytes_of(problem.program.type(input).dtype));
+      const double bytes = static_cast<double>(ir::bytes_of(problem.program.type(input).dtype));
       moved += count * bytes * times;
       unique += elements(step.dims, whole) * bytes;
       continue;
@@ -95,7 +96,8 @@ CostEstimate estimate(const Structure& structure, const std::vector<int64_t>& tr
                                ? arg.dims.back()
                                : arg.dims[static_cast<size_t>(step.attrs.axis)];
       const bool arg_in_loop = arg.state == State::InLoop || arg.state >= State::PartialSum;
-      const double factor = over == kNoClass ? 1 : (arg_in_loop ? tiles.in_loop : tiles.after_loop)[over];
+      const double factor =
+          over == kNoClass ? 1 : (arg_in_loop ? tiles.in_loop : tiles.after_loop)[over];
       work *= factor;
       whole_work *= over == kNoClass ? 1 : whole[over];
       if (step.kind == OpKind::MatMul) {
@@ -116,12 +118,14 @@ CostEstimate estimate(const Structure& structure, const std::vector<int64_t>& tr
 
   cost.tile_bytes = live + persistent;
   // Tiles that outgrow the cache go to memory and back in every step.
-  const double spill = cost.tile_bytes > limits.l2_bytes ? 3 : cost.tile_bytes > limits.l1_bytes ? 1 : 0.5;
+  const double spill = cost.tile_bytes > limits.l2_bytes   ? 3
+                       : cost.tile_bytes > limits.l1_bytes ? 1
+                                                           : 0.5;
   const double cores = static_cast<double>(std::max(limits.cores, 1));
   const double rounds = std::ceil(blocks / cores);
-  const double block_seconds =
-      std::max(compute, spill * (moved + (live * steps + persistent)) / limits.cache_bytes_per_second) +
-      limits.block_seconds + launches * limits.step_seconds;
+  const double block_seconds = std::max(compute, spill * (moved + (live * steps + persistent)) /
+                                                     limits.cache_bytes_per_second) +
+                               limits.block_seconds + launches * limits.step_seconds;
   const double memory_seconds = (unique + stored) / limits.memory_bytes_per_second;
   cost.seconds = std::max(rounds * block_seconds, memory_seconds);
   cost.lower_bound_seconds = std::max(ideal_compute / cores, memory_seconds);

@@ -12,8 +12,8 @@ struct Limits {
   double l1_bytes = 32e3;
   double l2_bytes = 1e6;
   double matmul_flops_per_second = 40e9;
-  double map_ops_per_second = 8e9;     // adds, multiplies
-  double exp_ops_per_second = 1e9;     // exp, divisions and other costly maps
+  double map_ops_per_second = 8e9;        // adds, multiplies
+  double exp_ops_per_second = 1e9;        // exp, divisions and other costly maps
   double cache_bytes_per_second = 40e9;   // between L2 and the core
   double memory_bytes_per_second = 12e9;  // all cores together
   double block_seconds = 2e-6;            // starting one block

@@ -83,9 +83,8 @@ class Extractor {
       const ir::OpDef& row = def(edge.kind);
       if (row.form == Form::Contract || row.form == Form::Reduce) {
         const Dims& in = graph_.node(edge.args[0]).dims;
-        const ClassId over = edge.kind == OpKind::MatMul
-                                 ? in.back()
-                                 : in[static_cast<size_t>(edge.attrs.axis)];
+        const ClassId over =
+            edge.kind == OpKind::MatMul ? in.back() : in[static_cast<size_t>(edge.attrs.axis)];
         count *= static_cast<double>(problem_.extent_of(over));
         cost = edge.kind == OpKind::MatMul ? count * kMatmulFma : count;
       } else {
@@ -246,7 +245,7 @@ class Extractor {
   const ExtractOptions& options_;
   std::vector<std::vector<Choice>> choices_;  // by Item::index
   std::vector<double> total_, least_;         // by Item::index
-  std::vector<const Derivation*> chosen_;      // the choice made for an item
+  std::vector<const Derivation*> chosen_;     // the choice made for an item
   std::vector<Item> pending_, goals_;
   Extracted result_;
 };

@@ -37,8 +37,7 @@ class Phaser {
       if (graph_.edges[e].args.empty()) apply(e, {});
     for (size_t next = 0; next < reached_.size(); ++next) {
       const Item item = reached_[next];
-      if (is_partial(item.state))
-        record({item.node, State::AfterLoop}, {-1, {item}});
+      if (is_partial(item.state)) record({item.node, State::AfterLoop}, {-1, {item}});
       for (size_t e : users_[item.node.index]) combine(e, item, next);
     }
     return std::move(phased_);
@@ -62,8 +61,8 @@ class Phaser {
     known.push_back(std::move(derivation));
   }
 
-  /// All argument pairs of edge e that contain `item` and otherwise items reached before it, so that
-  /// every pair comes up once.
+  /// All argument pairs of edge e that contain `item` and otherwise items reached before it, so
+  /// that every pair comes up once.
   void combine(size_t e, Item item, size_t position) {
     const auto& args = graph_.edges[e].args;
     if (args.size() == 1) return apply(e, {item});
@@ -140,8 +139,7 @@ class Phaser {
     const bool is_max = edge.kind == OpKind::Max;
     const ClassId over =
         edge.kind == OpKind::MatMul ? dims.back() : dims[static_cast<size_t>(edge.attrs.axis)];
-    if (std::find(assignment_.grid.begin(), assignment_.grid.end(), over) !=
-        assignment_.grid.end())
+    if (std::find(assignment_.grid.begin(), assignment_.grid.end(), over) != assignment_.grid.end())
       return std::nullopt;  // each block would hold a share of the result
     const auto loop = std::find(assignment_.loop.begin(), assignment_.loop.end(), over);
     const bool over_loop = loop != assignment_.loop.end();

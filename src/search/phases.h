@@ -9,10 +9,10 @@
 namespace mirage::search {
 
 enum class State : uint8_t {
-  Invariant,   // depends on no loop class: usable in the loop and after it
-  InLoop,      // carries a loop class as an axis: this step's tile
-  AfterLoop,   // complete, and computed from an accumulator
-  PartialSum,  // this step's share of a sum over loop[0]; complete after accum sum
+  Invariant,    // depends on no loop class: usable in the loop and after it
+  InLoop,       // carries a loop class as an axis: this step's tile
+  AfterLoop,    // complete, and computed from an accumulator
+  PartialSum,   // this step's share of a sum over loop[0]; complete after accum sum
   PartialSum1,  // the same over loop[1]
   PartialMax,
   PartialMax1,

@@ -1,7 +1,7 @@
 #pragma once
-// Finds the single-kernel graphs of a program: saturates its values once, and for each assignment of
-// roles to index classes extracts the cheapest plans. No tile size and no device appears here; see
-// cost.h for schedules. docs/search.md has the method and what "found" means.
+// Finds the single-kernel graphs of a program: saturates its values once, and for each assignment
+// of roles to index classes extracts the cheapest plans. No tile size and no device appears here;
+// see cost.h for schedules. docs/search.md has the method and what "found" means.
 
 #include <array>
 #include <atomic>

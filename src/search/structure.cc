@@ -71,7 +71,8 @@ class BodyBuilder {
       Attrs attrs;
       attrs.bind = bind_of(problem_.dims_of(target), /*with_loop=*/false);
       attrs.ints = problem_.program.type(target).shape;
-      MIRAGE_TRY(const ValueId stored, block_.add(OpKind::Store, {values_[structure_.plan.outputs[t]]}, attrs));
+      MIRAGE_TRY(const ValueId stored,
+                 block_.add(OpKind::Store, {values_[structure_.plan.outputs[t]]}, attrs));
       block_.name_value(stored, problem_.program.value(target).name);
     }
     return block_.finish();
@@ -192,12 +193,10 @@ Result<ir::GraphPtr> Structure::instantiate(const std::vector<int64_t>& trips) c
   for (ValueId output : program.outputs) {
     const auto input = std::find(program.inputs.begin(), program.inputs.end(), output);
     const auto target = std::find(problem->targets.begin(), problem->targets.end(), output);
-    const ValueId value =
-        input != program.inputs.end()
-            ? inputs[static_cast<size_t>(input - program.inputs.begin())]
-            : results[static_cast<size_t>(target - problem->targets.begin())];
-    if (input == program.inputs.end())
-      kernel.name_value(value, program.value(output).name);
+    const ValueId value = input != program.inputs.end()
+                              ? inputs[static_cast<size_t>(input - program.inputs.begin())]
+                              : results[static_cast<size_t>(target - problem->targets.begin())];
+    if (input == program.inputs.end()) kernel.name_value(value, program.value(output).name);
     outputs.push_back(value);
   }
   return kernel.finish(outputs, program.output_strides);
