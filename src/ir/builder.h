@@ -42,6 +42,8 @@ class GraphBuilder {
 
   void name_value(ValueId id, std::string name) { graph_.values[id.index].name = std::move(name); }
   const TensorType& type(ValueId id) const { return graph_.type(id); }
+  /// %name, or %index where there is none: for messages.
+  std::string display(ValueId id) const;
   const Graph& draft() const { return graph_; }
 
   /// The graph. Without outputs: at kernel level the values nobody reads, at block level the stores
@@ -56,7 +58,6 @@ class GraphBuilder {
   Result<void> check_phase(OpKind kind, std::span<const ValueId> operands, const Attrs& attrs,
                            const std::string& label);
   std::string label_of(OpKind kind) const;
-  std::string display(ValueId id) const;
   void note_ragged_loop(const Op& load);
 
   Graph graph_;
