@@ -1,0 +1,67 @@
+#include "tune/time.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace mirage::tune {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Micros = std::chrono::duration<double, std::micro>;
+
+Result<double> sample(const std::function<Result<void>()>& call, int calls) {
+  const auto start = Clock::now();
+  for (int i = 0; i < calls; ++i) MIRAGE_TRY_VOID(call());
+  return Micros(Clock::now() - start).count() / calls;
+}
+
+/// Calls for the warm-up time, and how many calls make one sample.
+Result<int> warm_up(const std::function<Result<void>()>& call, const TimeOptions& options) {
+  const auto end = Clock::now() + options.warm_up;
+  double least = 1e30;
+  do {
+    MIRAGE_TRY(const double us, sample(call, 1));
+    least = std::min(least, us);
+  } while (Clock::now() < end);
+  const double wanted = Micros(options.min_sample).count();
+  return std::clamp(static_cast<int>(std::ceil(wanted / std::max(least, 0.01))), 1, 1000);
+}
+
+}  // namespace
+
+Timing summarize(std::vector<double> samples_us) {
+  if (samples_us.empty()) return {};
+  std::sort(samples_us.begin(), samples_us.end());
+  const auto at = [&](double part) {
+    return samples_us[static_cast<size_t>(part * static_cast<double>(samples_us.size() - 1) + 0.5)];
+  };
+  return {at(0.5), at(0.1), at(0.9), static_cast<int>(samples_us.size())};
+}
+
+Result<std::vector<Timing>> time_in_turns(const std::vector<std::function<Result<void>()>>& calls,
+                                          const TimeOptions& options) {
+  std::vector<int> batch;
+  for (const auto& call : calls) {
+    MIRAGE_TRY(const int one, warm_up(call, options));
+    batch.push_back(one);
+  }
+  std::vector<std::vector<double>> samples(calls.size());
+  const auto end = Clock::now() + options.budget;
+  for (int round = 0; round < options.max_samples; ++round) {
+    if (round >= options.min_samples && Clock::now() >= end) break;
+    for (size_t i = 0; i < calls.size(); ++i) {
+      MIRAGE_TRY(const double us, sample(calls[i], batch[i]));
+      samples[i].push_back(us);
+    }
+  }
+  std::vector<Timing> timings;
+  for (auto& of_call : samples) timings.push_back(summarize(std::move(of_call)));
+  return timings;
+}
+
+Result<Timing> time_calls(const std::function<Result<void>()>& call, const TimeOptions& options) {
+  MIRAGE_TRY(const std::vector<Timing> timings, time_in_turns({call}, options));
+  return timings[0];
+}
+
+}  // namespace mirage::tune

@@ -1,0 +1,39 @@
+#include "tune/time.h"
+
+#include <gtest/gtest.h>
+
+namespace mirage::tune {
+namespace {
+
+TEST(Time, SummaryOfSamples) {
+  const Timing timing = summarize({5, 1, 4, 2, 3, 6, 7, 8, 9, 10, 100});
+  EXPECT_EQ(timing.median_us, 6);
+  EXPECT_EQ(timing.low_us, 2);
+  EXPECT_EQ(timing.high_us, 10);
+  EXPECT_EQ(timing.samples, 11);
+  EXPECT_EQ(summarize({}).samples, 0);
+}
+
+TEST(Time, TakesTheSamplesItWasAskedFor) {
+  TimeOptions options;
+  options.warm_up = std::chrono::milliseconds(0);
+  options.budget = std::chrono::milliseconds(0);
+  options.min_samples = 3;
+  options.min_sample = std::chrono::microseconds(0);
+  int calls = 0;
+  const auto call = [&]() -> Result<void> { return ++calls, Result<void>(); };
+  const Result<Timing> timing = time_calls(call, options);
+  ASSERT_TRUE(timing);
+  EXPECT_EQ(timing->samples, 3);
+  EXPECT_EQ(calls, 4);  // one to warm up
+}
+
+TEST(Time, StopsAtTheFirstError) {
+  const auto call = []() -> Result<void> { return fail(Code::RunFailed, "no"); };
+  const Result<Timing> timing = time_calls(call, {});
+  ASSERT_FALSE(timing);
+  EXPECT_EQ(timing.error().code, Code::RunFailed);
+}
+
+}  // namespace
+}  // namespace mirage::tune
