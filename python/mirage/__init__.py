@@ -7,9 +7,11 @@
     g.output(g.exp(x) @ w)
 """
 
-from ._core import BlockGraph, DType, Graph, Tensor, dtype, op_table
+from ._core import BlockGraph, DType, Tensor, dtype, op_table
 from ._core import version as __version__
 from .errors import Error, InputError, UnsupportedError
+from .graph import Graph, load, parse
+from .program import Compiled
 from .published import (
     KNGraph,
     TBGraph,
@@ -20,12 +22,15 @@ from .published import (
     float16,
     float32,
     float64,
+    generate_cuda_program,
+    generate_triton_program,
     int8,
     int16,
     int32,
     int64,
     new_kernel_graph,
     new_threadblock_graph,
+    superoptimize,
     uint8,
     uint16,
     uint32,
@@ -34,6 +39,7 @@ from .published import (
 
 __all__ = [
     "BlockGraph",
+    "Compiled",
     "DType",
     "Error",
     "Graph",
@@ -51,13 +57,18 @@ __all__ = [
     "float8",
     "float8_e4m3",
     "float8_e5m2",
+    "generate_cuda_program",
+    "generate_triton_program",
     "int16",
     "int32",
     "int64",
     "int8",
+    "load",
     "new_kernel_graph",
     "new_threadblock_graph",
     "op_table",
+    "parse",
+    "superoptimize",
     "uint16",
     "uint32",
     "uint64",

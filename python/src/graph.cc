@@ -57,6 +57,21 @@ ir::GraphPtr finished(const GraphState& state) {
   return unwrap(state.builder.finish(state.outputs, state.output_strides));
 }
 
+KernelHandle handle_of(const ir::GraphPtr& graph) {
+  auto state = std::make_shared<GraphState>(ir::GraphBuilder(*graph));
+  if (!graph->outputs_implied) {
+    state->outputs = graph->outputs;
+    state->output_strides = graph->output_strides;
+  }
+  return {{std::move(state)}};
+}
+
+nb::list handles(const std::vector<ir::GraphPtr>& graphs) {
+  nb::list list;
+  for (const ir::GraphPtr& graph : graphs) list.append(handle_of(graph));
+  return list;
+}
+
 void bind_graphs(nb::module_& module) {
   nb::class_<Tensor> tensor(module, "Tensor",
                             "A value of a graph. Operators (+ - * / ** @) add to its graph.");
@@ -115,7 +130,12 @@ void bind_graphs(nb::module_& module) {
 
   nb::class_<BlockHandle> block(module, "BlockGraph", nb::dynamic_attr(),
                                 "The body of a kernel: what each block of a grid does.");
+  kernel.def("become", [](KernelHandle& self, const KernelHandle& other) {
+    self.state = other.state;
+  }, nb::arg("other"), "Makes this another name of the graph that other is.");
   bind_blocks(kernel, block);
+  bind_composites(kernel);
+  bind_text(module, kernel, block);
   bind_operators(module, kernel, block, tensor);
 }
 

@@ -62,9 +62,16 @@ auto all_or_nothing(GraphState& state, F&& f) {
 
 nanobind::tuple to_tuple(const std::vector<int64_t>& values);
 ir::GraphPtr finished(const GraphState& state);
+/// A graph that goes on where this one ends; its outputs are marked.
+KernelHandle handle_of(const ir::GraphPtr& graph);
+nanobind::list handles(const std::vector<ir::GraphPtr>& graphs);
 
 void bind_dtypes(nanobind::module_& module);
 void bind_graphs(nanobind::module_& module);
+void bind_composites(nanobind::class_<KernelHandle>& kernel);
+void bind_text(nanobind::module_& module, nanobind::class_<KernelHandle>& kernel,
+               nanobind::class_<BlockHandle>& block);
+void bind_files(nanobind::module_& module, nanobind::class_<KernelHandle>& kernel);
 void bind_blocks(nanobind::class_<KernelHandle>& kernel, nanobind::class_<BlockHandle>& block);
 void bind_operators(nanobind::module_& module, nanobind::class_<KernelHandle>& kernel,
                     nanobind::class_<BlockHandle>& block, nanobind::class_<Tensor>& tensor);

@@ -9,6 +9,7 @@
 
 #include "errors.h"
 #include "graph.h"
+#include "ir/compose.h"
 
 namespace nb = nanobind;
 
@@ -96,6 +97,10 @@ std::vector<std::string> operand_names(const OpDef& row) {
   return {};
 }
 
+bool takes_axes(const OpDef& row) {
+  return row.form == ir::Form::Reduce && row.kind != ir::OpKind::GaugeMax;
+}
+
 /// The signature that type checkers see.
 std::string signature(const OpDef& row) {
   std::string text = fmt::format("def {}(self", row.name);
@@ -103,8 +108,11 @@ std::string signature(const OpDef& row) {
   for (const std::string& name : operand_names(row))
     text += fmt::format(", {}: {}", name, takes_numbers ? "Tensor | float" : "Tensor");
   if (row.arity < 0) text += ", xs: Sequence[Tensor]";
-  for (AttrKey key : row.attrs) text += fmt::format(", {}: {}", name_of(key), python_type(key));
-  const bool is_pair = row.kind == ir::OpKind::RunningMax || row.kind == ir::OpKind::RunningGauge;
+  for (AttrKey key : row.attrs)
+    text += fmt::format(", {}: {}", name_of(key),
+                        takes_axes(row) ? "int | Sequence[int]" : python_type(key));
+  const bool is_pair =
+      row.kind == ir::OpKind::RunningMax || row.kind == ir::OpKind::RunningGauge;
   return text + (is_pair ? ") -> tuple[Tensor, Tensor]" : ") -> Tensor");
 }
 
@@ -190,6 +198,16 @@ nb::object apply(const std::shared_ptr<GraphState>& state, ir::OpKind kind, cons
         is_known = true;
       }
     if (!is_known) refuse("{}: unexpected argument {}", row.name, name);
+  }
+  if (takes_axes(row) && operands.size() == 1 && attributes[0].is_valid() &&
+      PySequence_Check(attributes[0].ptr()) && !nb::isinstance<nb::str>(attributes[0])) {
+    const auto axes = read<std::vector<int64_t>>(attributes[0], fmt::format("{}: axis", row.name),
+                                                 "integers");
+    const ir::ValueId x =
+        operand_of(*state, operands[0], fmt::format("{}: operand 0", row.name));
+    return nb::cast(Tensor{state, all_or_nothing(*state, [&] {
+                             return unwrap(ir::reduce(state->builder, row.combine, x, axes));
+                           })});
   }
   ir::Attrs attrs;
   for (size_t i = 0; i < attributes.size(); ++i) {

@@ -1,0 +1,51 @@
+"""Arrays for results, of the kind that the inputs are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ._core import DType
+
+# What NumPy itself lacks comes from ml_dtypes where that is installed, else as bit patterns.
+_EXTENSIONS = {DType.bf16: "bfloat16", DType.f8e4m3: "float8_e4m3fn", DType.f8e5m2: "float8_e5m2"}
+_KINDS = {"f": "float", "i": "int", "u": "uint"}
+
+
+def numpy_dtype(dtype: DType) -> np.dtype[Any]:
+    """The NumPy type of these elements; the unsigned integer of that size for types NumPy lacks."""
+    if dtype == DType.bool:
+        return np.dtype(np.bool_)
+    if dtype in _EXTENSIONS:
+        return np.dtype(f"uint{8 * dtype.itemsize}")
+    return np.dtype(_KINDS[dtype.name[0]] + dtype.name[1:])
+
+
+def _as_extension(array: np.ndarray[Any, Any], dtype: DType) -> np.ndarray[Any, Any]:
+    if dtype not in _EXTENSIONS:
+        return array
+    try:
+        import ml_dtypes  # type: ignore[import-not-found,import-untyped,unused-ignore]
+    except ImportError:
+        return array
+    return array.view(getattr(ml_dtypes, _EXTENSIONS[dtype]))
+
+
+def _strided(shape: Sequence[int], strides: Sequence[int], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    if 0 in shape:
+        return np.empty(shape, dtype)
+    reach = [(extent - 1) * stride for extent, stride in zip(shape, strides)]
+    low = sum(min(r, 0) for r in reach)
+    memory = np.empty(sum(max(r, 0) for r in reach) - low + 1, dtype)
+    return np.ndarray(shape, dtype, memory, -low * dtype.itemsize, [s * dtype.itemsize for s in strides])
+
+
+def empty(shape: Sequence[int], strides: Sequence[int], dtype: DType, like: object = None) -> Any:
+    """An uninitialised array with these strides (in elements): a PyTorch tensor if `like` is one."""
+    if type(like).__module__.split(".")[0] == "torch":
+        from . import torch as bridge
+
+        return bridge.empty(shape, strides, dtype)
+    return _as_extension(_strided(shape, strides, numpy_dtype(dtype)), dtype)

@@ -1,0 +1,43 @@
+"""Programs, and files of programs."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from . import _core
+from .program import Runnable
+
+
+class Graph(Runnable):
+    """A tensor program.
+
+    Methods add operators and return tensors; str(graph) is its text. Called with arrays, it runs as
+    it is; mirage.optimize finds something faster.
+    """
+
+    def __call__(self, *arrays: Any, out: Any = None) -> Any:
+        """The output, or a list where there are several. `out` is an array or a sequence of them."""
+        return self.compiled()(*arrays, out=out)
+
+
+def _adopted(graphs: list[_core.Graph]) -> list[Graph]:
+    result = []
+    for core in graphs:
+        graph = Graph()
+        graph.become(core)
+        result.append(graph)
+    return result
+
+
+def parse(text: str) -> list[Graph]:
+    """The graphs of a text in the .mu format."""
+    return _adopted(_core.parse(text))
+
+
+def load(path: str | os.PathLike[str], epoch: str = "new") -> list[Graph]:
+    """The graphs of a .mu or published .json file; "FILE#3" picks one.
+
+    The epoch, "old" or "new", says what the dtype codes of a .json file mean.
+    """
+    return _adopted(_core.load(path, epoch))
