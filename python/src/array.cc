@@ -42,8 +42,7 @@ nb::object plain(nb::handle object) {
 bool holds_bits_of(ir::DType expected, ir::DType found) {
   if (expected == found) return true;
   if (expected == ir::DType::BF16) return found == ir::DType::U16;
-  if (expected == ir::DType::F8E4M3 || expected == ir::DType::F8E5M2)
-    return found == ir::DType::U8;
+  if (expected == ir::DType::F8E4M3 || expected == ir::DType::F8E5M2) return found == ir::DType::U8;
   return false;
 }
 
@@ -60,7 +59,8 @@ std::string tuple_text(const Ints& values) {
 }
 
 template <class NdArray>
-runtime::TensorView view_of(const NdArray& array, const codegen::Argument& expected, const std::string& label) {
+runtime::TensorView view_of(const NdArray& array, const codegen::Argument& expected,
+                            const std::string& label) {
   if (array.device_type() != nb::device::cpu::value)
     refuse("{}: expected memory of the CPU, found DLPack device type {}", label,
            array.device_type());
@@ -74,9 +74,9 @@ runtime::TensorView view_of(const NdArray& array, const codegen::Argument& expec
   const auto dtype = dtype_in_dlpack(array.dtype());
   if (!dtype || !holds_bits_of(expected.dtype, *dtype))
     refuse("{}: expected dtype {}, found {}", label, name_of(expected.dtype),
-           dtype ? std::string(name_of(*dtype))
-                 : fmt::format("DLPack code {} of {} bits", array.dtype().code,
-                               array.dtype().bits));
+           dtype
+               ? std::string(name_of(*dtype))
+               : fmt::format("DLPack code {} of {} bits", array.dtype().code, array.dtype().bits));
   if (!same_layout(shape, expected.strides, strides))
     refuse("{}: expected strides {}, found {} (in elements)", label, tuple_text(expected.strides),
            tuple_text(strides));

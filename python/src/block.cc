@@ -44,7 +44,8 @@ nb::list add_block(KernelHandle& self, const BlockHandle& body, nb::args operand
 
 void bind_blocks(nb::class_<KernelHandle>& kernel, nb::class_<BlockHandle>& block) {
   block.def("__init__", make_block, nb::arg("axes"), nb::arg("threads") = 0,
-            nb::sig("def __init__(self, axes: Sequence[tuple[str, str, int]], threads: int = 0) "
+            nb::sig("def __init__(self, axes: collections.abc.Sequence[tuple[str, str, int]], "
+                    "threads: int = 0) "
                     "-> None"),
             "Axes are (name, role, trips), role \"grid\" or \"loop\"; threads 0 leaves the number "
             "to lowering.");

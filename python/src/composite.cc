@@ -76,8 +76,10 @@ Tensor layer_norm(const KernelHandle& self, const Tensor& x, const MaybeTensor& 
 void bind_composites(nb::class_<KernelHandle>& kernel) {
   kernel.def("rms_norm", rms_norm, nb::arg("x"), nb::arg("weight") = nb::none(),
              nb::arg("normalized_shape") = nb::none(), nb::arg("eps") = nb::none(),
-             nb::sig("def rms_norm(self, x: Tensor, weight: Tensor | int | Sequence[int] | None = "
-                     "None, normalized_shape: int | Sequence[int] | None = None, eps: float | None "
+             nb::sig("def rms_norm(self, x: Tensor, weight: Tensor | int | "
+                     "collections.abc.Sequence[int] | None = "
+                     "None, normalized_shape: int | collections.abc.Sequence[int] | None = None, "
+                     "eps: float | None "
                      "= None) -> Tensor"),
              "x / sqrt(mean(x * x) + eps) * weight, the mean over the trailing axes of "
              "normalized_shape (the last axis). The shape may stand in the place of the weight.");
@@ -86,40 +88,43 @@ void bind_composites(nb::class_<KernelHandle>& kernel) {
              nb::sig("def layer_norm(self, x: Tensor, weight: Tensor | None = None, bias: Tensor | "
                      "None = None, eps: float | None = None, axes: int = 1) -> Tensor"),
              "(x - mean) / sqrt(variance + eps) * weight + bias over the last `axes` axes.");
-  kernel.def("softmax",
-             [](const KernelHandle& self, const Tensor& x, int64_t axis) {
-               const ir::ValueId id = id_in(self, x, "softmax: x");
-               return compose(self, [&](auto& builder) { return ir::softmax(builder, id, axis); });
-             },
-             nb::arg("x"), nb::arg("axis") = -1,
-             "exp(x) / sum(exp(x)) along an axis; compiled programs do not overflow.");
-  kernel.def("safe_softmax",
-             [](const KernelHandle& self, const Tensor& x, int64_t axis) {
-               const ir::ValueId id = id_in(self, x, "safe_softmax: x");
-               return compose(self,
-                              [&](auto& builder) { return ir::safe_softmax(builder, id, axis); });
-             },
-             nb::arg("x"), nb::arg("axis") = -1,
-             "softmax whose shift by the maximum is part of the program.");
-  kernel.def("chunk",
-             [](const KernelHandle& self, const Tensor& x, int64_t count, int64_t axis) {
-               const ir::ValueId id = id_in(self, x, "chunk: x");
-               return compose_all(
-                   self, [&](auto& builder) { return ir::chunk(builder, id, count, axis); });
-             },
-             nb::arg("x"), nb::arg("count"), nb::arg("axis"),
-             nb::sig("def chunk(self, x: Tensor, count: int, axis: int) -> list[Tensor]"),
-             "Equal parts along an axis.");
-  kernel.def("split",
-             [](const KernelHandle& self, const Tensor& x, const Ints& extents, int64_t axis) {
-               const ir::ValueId id = id_in(self, x, "split: x");
-               return compose_all(
-                   self, [&](auto& builder) { return ir::split(builder, id, extents, axis); });
-             },
-             nb::arg("x"), nb::arg("extents"), nb::arg("axis"),
-             nb::sig("def split(self, x: Tensor, extents: Sequence[int], axis: int) -> "
-                     "list[Tensor]"),
-             "Parts of these extents along an axis.");
+  kernel.def(
+      "softmax",
+      [](const KernelHandle& self, const Tensor& x, int64_t axis) {
+        const ir::ValueId id = id_in(self, x, "softmax: x");
+        return compose(self, [&](auto& builder) { return ir::softmax(builder, id, axis); });
+      },
+      nb::arg("x"), nb::arg("axis") = -1,
+      "exp(x) / sum(exp(x)) along an axis; compiled programs do not overflow.");
+  kernel.def(
+      "safe_softmax",
+      [](const KernelHandle& self, const Tensor& x, int64_t axis) {
+        const ir::ValueId id = id_in(self, x, "safe_softmax: x");
+        return compose(self, [&](auto& builder) { return ir::safe_softmax(builder, id, axis); });
+      },
+      nb::arg("x"), nb::arg("axis") = -1,
+      "softmax whose shift by the maximum is part of the program.");
+  kernel.def(
+      "chunk",
+      [](const KernelHandle& self, const Tensor& x, int64_t count, int64_t axis) {
+        const ir::ValueId id = id_in(self, x, "chunk: x");
+        return compose_all(self,
+                           [&](auto& builder) { return ir::chunk(builder, id, count, axis); });
+      },
+      nb::arg("x"), nb::arg("count"), nb::arg("axis"),
+      nb::sig("def chunk(self, x: Tensor, count: int, axis: int) -> list[Tensor]"),
+      "Equal parts along an axis.");
+  kernel.def(
+      "split",
+      [](const KernelHandle& self, const Tensor& x, const Ints& extents, int64_t axis) {
+        const ir::ValueId id = id_in(self, x, "split: x");
+        return compose_all(self,
+                           [&](auto& builder) { return ir::split(builder, id, extents, axis); });
+      },
+      nb::arg("x"), nb::arg("extents"), nb::arg("axis"),
+      nb::sig("def split(self, x: Tensor, extents: collections.abc.Sequence[int], axis: int) -> "
+              "list[Tensor]"),
+      "Parts of these extents along an axis.");
 }
 
 }  // namespace mirage::python

@@ -31,8 +31,7 @@ void bind_files(nb::module_& module, nb::class_<KernelHandle>& kernel) {
   module.def(
       "load",
       [](nb::handle path, const std::string& epoch) {
-        const auto name =
-            nb::cast<std::string>(nb::module_::import_("os").attr("fspath")(path));
+        const auto name = nb::cast<std::string>(nb::module_::import_("os").attr("fspath")(path));
         return handles(unwrap(ir::load_graphs(name, epoch_of(epoch))));
       },
       nb::arg("path"), nb::arg("epoch") = "new",

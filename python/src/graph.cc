@@ -95,13 +95,16 @@ void bind_graphs(nb::module_& module) {
         self->state->builder.set_name(std::move(name));
       },
       nb::arg("name") = "");
-  kernel.def("input", add_input, nb::arg("shape"), nb::arg("dtype") = "f32",
-             nb::arg("strides") = nb::none(), nb::arg("name") = "",
-             nb::sig("def input(self, shape: Sequence[int], dtype: object = 'f32', strides: "
-                     "Sequence[int] | None = None, name: str = '') -> Tensor"),
-             "An input; strides count elements, None is row-major.");
+  kernel.def(
+      "input", add_input, nb::arg("shape"), nb::arg("dtype") = "f32",
+      nb::arg("strides") = nb::none(), nb::arg("name") = "",
+      nb::sig(
+          "def input(self, shape: collections.abc.Sequence[int], dtype: object = 'f32', strides: "
+          "collections.abc.Sequence[int] | None = None, name: str = '') -> Tensor"),
+      "An input; strides count elements, None is row-major.");
   kernel.def("mark_output", mark_output, nb::arg("x"), nb::arg("strides") = nb::none(),
-             nb::sig("def mark_output(self, x: Tensor, strides: Sequence[int] | None = None) -> "
+             nb::sig("def mark_output(self, x: Tensor, strides: collections.abc.Sequence[int] | "
+                     "None = None) -> "
                      "None"),
              "Makes x the next output; strides count elements, None is row-major. Without any, the "
              "outputs are the values nobody reads.");
@@ -130,9 +133,9 @@ void bind_graphs(nb::module_& module) {
 
   nb::class_<BlockHandle> block(module, "BlockGraph", nb::dynamic_attr(),
                                 "The body of a kernel: what each block of a grid does.");
-  kernel.def("become", [](KernelHandle& self, const KernelHandle& other) {
-    self.state = other.state;
-  }, nb::arg("other"), "Makes this another name of the graph that other is.");
+  kernel.def(
+      "become", [](KernelHandle& self, const KernelHandle& other) { self.state = other.state; },
+      nb::arg("other"), "Makes this another name of the graph that other is.");
   bind_blocks(kernel, block);
   bind_composites(kernel);
   bind_text(module, kernel, block);

@@ -46,7 +46,7 @@ std::string_view python_type(AttrKey key) {
       return "int";
     case AttrKey::Perm:
     case AttrKey::Shape:
-      return "Sequence[int]";
+      return "collections.abc.Sequence[int]";
     case AttrKey::Value:
     case AttrKey::Lo:
     case AttrKey::Hi:
@@ -56,7 +56,7 @@ std::string_view python_type(AttrKey key) {
     case AttrKey::Bind:
       break;
   }
-  return "Sequence[Sequence[int]]";
+  return "collections.abc.Sequence[collections.abc.Sequence[int]]";
 }
 
 void set_attribute(ir::Attrs& attrs, AttrKey key, nb::handle value, std::string_view op) {
@@ -107,12 +107,11 @@ std::string signature(const OpDef& row) {
   const bool takes_numbers = row.form == ir::Form::Map && row.arity == 2;
   for (const std::string& name : operand_names(row))
     text += fmt::format(", {}: {}", name, takes_numbers ? "Tensor | float" : "Tensor");
-  if (row.arity < 0) text += ", xs: Sequence[Tensor]";
+  if (row.arity < 0) text += ", xs: collections.abc.Sequence[Tensor]";
   for (AttrKey key : row.attrs)
     text += fmt::format(", {}: {}", name_of(key),
-                        takes_axes(row) ? "int | Sequence[int]" : python_type(key));
-  const bool is_pair =
-      row.kind == ir::OpKind::RunningMax || row.kind == ir::OpKind::RunningGauge;
+                        takes_axes(row) ? "int | collections.abc.Sequence[int]" : python_type(key));
+  const bool is_pair = row.kind == ir::OpKind::RunningMax || row.kind == ir::OpKind::RunningGauge;
   return text + (is_pair ? ") -> tuple[Tensor, Tensor]" : ") -> Tensor");
 }
 
@@ -201,10 +200,9 @@ nb::object apply(const std::shared_ptr<GraphState>& state, ir::OpKind kind, cons
   }
   if (takes_axes(row) && operands.size() == 1 && attributes[0].is_valid() &&
       PySequence_Check(attributes[0].ptr()) && !nb::isinstance<nb::str>(attributes[0])) {
-    const auto axes = read<std::vector<int64_t>>(attributes[0], fmt::format("{}: axis", row.name),
-                                                 "integers");
-    const ir::ValueId x =
-        operand_of(*state, operands[0], fmt::format("{}: operand 0", row.name));
+    const auto axes =
+        read<std::vector<int64_t>>(attributes[0], fmt::format("{}: axis", row.name), "integers");
+    const ir::ValueId x = operand_of(*state, operands[0], fmt::format("{}: operand 0", row.name));
     return nb::cast(Tensor{state, all_or_nothing(*state, [&] {
                              return unwrap(ir::reduce(state->builder, row.combine, x, axes));
                            })});

@@ -77,19 +77,23 @@ std::vector<codegen::Argument> output_arguments(const ir::Graph& graph) {
 void bind_programs(nb::module_& module) {
   nb::class_<Program>(module, "Program", "A compiled program.")
       .def("run", run, nb::arg("inputs"), nb::arg("outputs"), nb::arg("threads") = 0,
-           nb::sig("def run(self, inputs: Sequence[object], outputs: Sequence[object], threads: "
+           nb::sig("def run(self, inputs: collections.abc.Sequence[object], outputs: "
+                   "collections.abc.Sequence[object], threads: "
                    "int = 0) -> None"),
            "Computes the outputs; arrays are checked against `inputs` and `outputs`.")
-      .def_prop_ro("inputs", [](const Program& self) { return describe(self.inputs); },
-                   nb::sig("def inputs(self) -> list[tuple[tuple[int, ...], tuple[int, ...], "
-                           "DType]]"),
-                   "Shape, strides in elements and dtype of each input.")
-      .def_prop_ro("outputs", [](const Program& self) { return describe(self.outputs); },
-                   nb::sig("def outputs(self) -> list[tuple[tuple[int, ...], tuple[int, ...], "
-                           "DType]]"),
-                   "Shape, strides in elements and dtype of each output.")
-      .def_prop_ro("source", [](const Program& self) { return self.executable->source().text; },
-                   "The generated program text.");
+      .def_prop_ro(
+          "inputs", [](const Program& self) { return describe(self.inputs); },
+          nb::sig("def inputs(self) -> list[tuple[tuple[int, ...], tuple[int, ...], "
+                  "DType]]"),
+          "Shape, strides in elements and dtype of each input.")
+      .def_prop_ro(
+          "outputs", [](const Program& self) { return describe(self.outputs); },
+          nb::sig("def outputs(self) -> list[tuple[tuple[int, ...], tuple[int, ...], "
+                  "DType]]"),
+          "Shape, strides in elements and dtype of each output.")
+      .def_prop_ro(
+          "source", [](const Program& self) { return self.executable->source().text; },
+          "The generated program text.");
   module.def("compile", compile_graph, nb::arg("graph"), nb::arg("target") = "cpu",
              "Compiles a graph as it is, operator by operator.");
 }

@@ -1,10 +1,11 @@
 // Graphs as text.
 
+#include "ir/text.h"
+
 #include <nanobind/stl/string.h>
 
 #include "errors.h"
 #include "graph.h"
-#include "ir/text.h"
 
 namespace nb = nanobind;
 
@@ -22,9 +23,10 @@ void bind_text(nb::module_& module, nb::class_<KernelHandle>& kernel,
                nb::class_<BlockHandle>& block) {
   kernel.def("__str__", [](const KernelHandle& self) { return text_of(*self.state); });
   block.def("__str__", [](const BlockHandle& self) { return text_of(*self.state); });
-  module.def("parse", [](const std::string& text) { return handles(unwrap(ir::parse(text))); },
-             nb::arg("text"), nb::sig("def parse(text: str) -> list[Graph]"),
-             "The graphs of a text in the .mu format.");
+  module.def(
+      "parse", [](const std::string& text) { return handles(unwrap(ir::parse(text))); },
+      nb::arg("text"), nb::sig("def parse(text: str) -> list[Graph]"),
+      "The graphs of a text in the .mu format.");
 }
 
 }  // namespace mirage::python

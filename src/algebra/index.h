@@ -1,8 +1,9 @@
 #pragma once
-// Index nodes: the dimensions that normal forms are about. A root is a class, one letter of an einsum; a
-// kernel that splits it makes parts of it: grid (g), loop (f) and tile (t), in that order of significance.
-// Used by normal forms (merging complete runs of parts is the whole proof of split-K), by the search
-// (which splits symbolically) and by meaning (whose nodes are all roots; see unify.h).
+// Index nodes: the dimensions that normal forms are about. A root is a class, one letter of an
+// einsum; a kernel that splits it makes parts of it: grid (g), loop (f) and tile (t), in that order
+// of significance. Used by normal forms (merging complete runs of parts is the whole proof of
+// split-K), by the search (which splits symbolically) and by meaning (whose nodes are all roots;
+// see unify.h).
 
 #include <cstdint>
 #include <span>
@@ -23,8 +24,9 @@ struct Parts {
   Node tile = kNoNode;
 };
 
-/// A variable over a node. Free ones are identified by node and tag (0 in the search; in meaning the
-/// position in the flattened dimension list of a value); the arena numbers bound and temporary ones.
+/// A variable over a node. Free ones are identified by node and tag (0 in the search; in meaning
+/// the position in the flattened dimension list of a value); the arena numbers bound and temporary
+/// ones.
 struct Var {
   Node node = kNoNode;
   uint32_t id = 0;

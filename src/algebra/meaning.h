@@ -1,6 +1,7 @@
 #pragma once
 // The meaning of a kernel-level graph, bodies of its block operators included: one normal form per
-// output over the index atoms of the program. It is what proofs compare, and what the search starts from.
+// output over the index atoms of the program. It is what proofs compare, and what the search starts
+// from.
 
 #include <span>
 #include <string>
@@ -13,8 +14,8 @@
 
 namespace mirage::algebra {
 
-/// Variables of a value: the flattened list of its dimensions' nodes, position p being free variable
-/// (nodes[p], tag p).
+/// Variables of a value: the flattened list of its dimensions' nodes, position p being free
+/// variable (nodes[p], tag p).
 struct ValueMeaning {
   Nf form;
   Dims dims;

@@ -4,16 +4,17 @@
 //     coefficient * Sum over bound variables * product of atom^power
 //
 // over atoms IN(tensor, index lists), SIZE(node), EXP(monomial), POLY(normal form), FN(name, normal
-// forms), named constants and square roots of primes. Sums are prenex: a product of sums unites their
-// bound variables, so moving a factor across a sum, reordering and re-associating change nothing. Equal
-// normal forms have the same id: they are hash-consed by a 128-bit hash and a structural comparison.
-// Source of the rules: the canonical form of SPORES (sum-product programs) extended by reciprocals,
-// roots, exp and opaque functions; docs/algebra.md lists them with what they do not see.
+// forms), named constants and square roots of primes. Sums are prenex: a product of sums unites
+// their bound variables, so moving a factor across a sum, reordering and re-associating change
+// nothing. Equal normal forms have the same id: they are hash-consed by a 128-bit hash and a
+// structural comparison. Source of the rules: the canonical form of SPORES (sum-product programs)
+// extended by reciprocals, roots, exp and opaque functions; docs/algebra.md lists them with what
+// they do not see.
 //
 // Everything lives in an Arena; one thread uses an arena at a time. Ids are comparable only inside
-// their arena, hashes between arenas whose roots were made in the same order. An operation that passes a
-// limit, or has no meaning (0 to a negative power, an infinite literal), gives the invalid form, and any
-// operation on that gives it again.
+// their arena, hashes between arenas whose roots were made in the same order. An operation that
+// passes a limit, or has no meaning (0 to a negative power, an infinite literal), gives the invalid
+// form, and any operation on that gives it again.
 
 #include <cstdint>
 #include <memory>
@@ -38,25 +39,25 @@ struct Nf {
 using AtomId = uint32_t;
 
 enum class AtomKind : uint8_t {
-  In,      // tensor `symbol` at `vars`, one list per axis
-  Size,    // number of elements of node `symbol`
-  Unit,    // the positive literal with this bit pattern
-  Prime,   // the prime number `bits`, only under fractional powers
-  Exp,     // e to the power of args[0], one monomial with coefficient 1
-  Poly,    // args[0], content removed: under any power but 1
-  Fn,      // function `symbol` of args
+  In,     // tensor `symbol` at `vars`, one list per axis
+  Size,   // number of elements of node `symbol`
+  Unit,   // the positive literal with this bit pattern
+  Prime,  // the prime number `bits`, only under fractional powers
+  Exp,    // e to the power of args[0], one monomial with coefficient 1
+  Poly,   // args[0], content removed: under any power but 1
+  Fn,     // function `symbol` of args
 };
 
 struct Atom {
   AtomKind kind;
-  bool is_positive;    // for every input of real numbers
-  uint16_t height;     // of the deepest binder inside
+  bool is_positive;  // for every input of real numbers
+  uint16_t height;   // of the deepest binder inside
   uint32_t symbol;
   uint64_t bits;
   std::span<const Var> vars;
   std::span<const uint8_t> ends;  // list i of an input is vars[ends[i-1] .. ends[i])
   std::span<const Nf> args;
-  std::span<const Var> open;      // variables that nothing inside binds, sorted
+  std::span<const Var> open;  // variables that nothing inside binds, sorted
   Hash128 hash;
 
   std::span<const Var> list(size_t axis) const {
@@ -76,9 +77,9 @@ struct Monomial {
   Rational coefficient;
   std::span<const Factor> factors;  // ordered by hash of atom
   std::span<const Node> binders;
-  std::span<const Var> open;        // variables that it does not bind, sorted
-  uint16_t height;                  // of its own binders; without any, of its atoms
-  Hash128 key;                      // of everything but the coefficient
+  std::span<const Var> open;  // variables that it does not bind, sorted
+  uint16_t height;            // of its own binders; without any, of its atoms
+  Hash128 key;                // of everything but the coefficient
   Var bound(size_t i) const { return {binders[i], bound_id(height, i)}; }
 
   static uint32_t bound_id(uint16_t height, size_t i) {
@@ -87,13 +88,13 @@ struct Monomial {
 };
 
 struct Limits {
-  size_t monomials = 400;       // of one normal form
-  size_t factors = 64;          // of one monomial
-  size_t binders = 24;          // of one monomial
-  size_t renamings = 24;        // tried to name bound variables that look alike
-  size_t depth = 64;            // of nested operations
+  size_t monomials = 400;         // of one normal form
+  size_t factors = 64;            // of one monomial
+  size_t binders = 24;            // of one monomial
+  size_t renamings = 24;          // tried to name bound variables that look alike
+  size_t depth = 64;              // of nested operations
   size_t work = size_t{1} << 24;  // monomials canonicalised in the life of an arena
-  bool lazy_powers = true;      // keep powers of sums of more than two terms unexpanded
+  bool lazy_powers = true;        // keep powers of sums of more than two terms unexpanded
 };
 
 /// `variable` becomes `list`: a load replaces k by its parts, a transposition renames.
@@ -151,8 +152,8 @@ class Arena {
   Nf maximum_over(Nf a, std::span<const Var> variables);
   /// All at once. Every occurrence of a variable in an index list is replaced by its list.
   Nf substitute(Nf a, std::span<const Substitution> substitutions);
-  /// Complete runs of free parts (one split, one tag) become the free parent wherever they occur only
-  /// as such runs: what storing does.
+  /// Complete runs of free parts (one split, one tag) become the free parent wherever they occur
+  /// only as such runs: what storing does.
   Nf merge_free(Nf a);
 
   // --- looking inside

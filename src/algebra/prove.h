@@ -16,8 +16,8 @@ struct Proof {
   Scope scope = Scope::NotProved;
   /// Output i of the reference is output output_order[i] of the candidate.
   std::vector<size_t> output_order;
-  std::string reason;       // why not, or how: "equal normal forms", "equal after cross multiplication"
-  std::string certificate;  // both normal forms, readable
+  std::string reason;  // why not, or how: "equal normal forms", "equal after cross multiplication"
+  std::string certificate;                 // both normal forms, readable
   std::vector<std::string> uninterpreted;  // of both graphs
 };
 

@@ -71,9 +71,7 @@ Rational operator/(Rational a, Rational b) {
   return reduced(__int128{a.num} * b.den, __int128{a.den} * b.num);
 }
 
-bool operator<(Rational a, Rational b) {
-  return __int128{a.num} * b.den < __int128{b.num} * a.den;
-}
+bool operator<(Rational a, Rational b) { return __int128{a.num} * b.den < __int128{b.num} * a.den; }
 
 Rational abs(Rational a) { return a.num < 0 ? -a : a; }
 

@@ -1,6 +1,6 @@
 #pragma once
-// Small exact fractions: coefficients and powers of normal forms. Overflow makes a value invalid, which
-// every later operation keeps and the arena turns into an invalid normal form.
+// Small exact fractions: coefficients and powers of normal forms. Overflow makes a value invalid,
+// which every later operation keeps and the arena turns into an invalid normal form.
 
 #include <compare>
 #include <cstdint>

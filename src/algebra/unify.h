@@ -1,10 +1,10 @@
 #pragma once
-// Which dimensions are the same index. Every axis of every value becomes a list of index atoms (most
-// significant first, product of extents = extent), by unifying what the operators make equal: inner
-// extents of matmul, batch and elementwise axes, both sides of a reshape, a load's axis and the block
-// axes that split it, inputs of the compared graphs. Atoms are roots of the arena's index tree; where
-// one graph splits an axis and another does not, both are refined to the common split (papers: "every
-// dimension is a product of named index atoms").
+// Which dimensions are the same index. Every axis of every value becomes a list of index atoms
+// (most significant first, product of extents = extent), by unifying what the operators make equal:
+// inner extents of matmul, batch and elementwise axes, both sides of a reshape, a load's axis and
+// the block axes that split it, inputs of the compared graphs. Atoms are roots of the arena's index
+// tree; where one graph splits an axis and another does not, both are refined to the common split
+// (papers: "every dimension is a product of named index atoms").
 
 #include <span>
 #include <vector>
