@@ -11,7 +11,6 @@ namespace mirage::lower {
 struct LowerOptions {
   bool make_safe = true;  // rewrite exponentials with a gauge first (gauge.h)
   bool library = false;   // matmuls of kernel level may go to a vendor library if there is one
-  bool reduced_intermediates = true;  // workspace in the graph's dtype; false: in the compute type
 };
 
 /// Unsupported names what the target cannot do; a graph that verified lowers otherwise.

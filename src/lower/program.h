@@ -70,9 +70,9 @@ struct Operand {
   size_t index = 0;  // KernelPlan::params or KernelPlan::scratch
   ir::DType dtype = ir::DType::F32;
   int64_t offset = 0;  // elements
-  std::vector<AxisStride> moves;
-  std::vector<Length> lengths;
-  ir::Strides strides;  // elements
+  std::vector<AxisStride> moves{};
+  std::vector<Length> lengths{};
+  ir::Strides strides{};  // elements
 };
 
 enum class StepKind : uint8_t {
@@ -87,16 +87,16 @@ enum class StepKind : uint8_t {
 
 struct Step {
   StepKind kind;
-  ir::GraphPtr body;            // Map, Reduce: a thread-level graph over the inputs
-  std::vector<Length> lengths;  // iteration space
-  std::vector<Operand> in, out;
+  ir::GraphPtr body{};            // Map, Reduce: a thread-level graph over the inputs
+  std::vector<Length> lengths{};  // iteration space
+  std::vector<Operand> in{}, out{};
   int64_t axis = 0;                         // Reduce
   ir::Combine combine = ir::Combine::None;  // Reduce
   bool accumulate = false;                  // Reduce, MatMul: combine with what out[0] holds
   bool is_gauge = false;                    // Reduce, Running: 0 where the maximum is infinite
   bool is_library = false;                  // MatMul: a vendor library may do it
   double value = 0;                         // Fill
-  std::string label;                        // the graph's text of it, for people
+  std::string label{};                      // the graph's text of it, for people
 };
 
 struct Scratch {

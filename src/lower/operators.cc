@@ -1,0 +1,148 @@
+#include "lower/operators.h"
+
+#include <algorithm>
+
+#include "ir/builder.h"
+
+namespace mirage::lower {
+namespace {
+
+using ir::GraphBuilder;
+using ir::OpKind;
+using ir::ValueId;
+
+constexpr int64_t kGrain = 16384;  // elements worth a work item
+constexpr int64_t kMostItems = 64;
+
+/// Trips near `wanted` that leave no empty tile.
+int64_t legal_trips(int64_t extent, int64_t wanted) {
+  if (extent <= 1 || wanted <= 1) return 1;
+  const int64_t tile = (extent + wanted - 1) / std::min(wanted, extent);
+  return (extent + tile - 1) / tile;
+}
+
+struct Grid {
+  ir::Launch launch;
+  ir::Bind bind;  // one axis at most for each axis of the result
+};
+
+void split(Grid& grid, size_t axis, int64_t trips) {
+  if (trips <= 1) return;
+  grid.bind[axis] = {static_cast<uint8_t>(grid.launch.axes.size())};
+  grid.launch.axes.push_back({fmt::format("g{}", axis), ir::Role::Grid, trips});
+}
+
+/// Splits outer axes until there are enough items of enough work. `skip`: an axis that stays whole.
+Grid elementwise_grid(const ir::Shape& shape, int64_t work, size_t skip) {
+  Grid grid;
+  grid.bind.resize(shape.size());
+  int64_t items = std::clamp<int64_t>(work / kGrain, 1, kMostItems);
+  for (size_t axis = 0; axis < shape.size() && items > 1; ++axis) {
+    if (axis == skip) continue;
+    // The last axis is cut in long runs only.
+    const int64_t most = axis + 1 == shape.size() ? shape[axis] / 256 : shape[axis];
+    const int64_t trips = legal_trips(shape[axis], std::min(items, most));
+    split(grid, axis, trips);
+    items = (items + trips - 1) / trips;
+  }
+  return grid;
+}
+
+Grid matmul_grid(const ir::Shape& result, int64_t depth, const Target& target) {
+  Grid grid;
+  const size_t rank = result.size();
+  grid.bind.resize(rank);
+  const int64_t m = result[rank - 2], n = result[rank - 1];
+  const int64_t wanted = 8 * target.units;
+  int64_t items = 1;
+  for (size_t axis = 0; axis + 2 < rank; ++axis) {
+    split(grid, axis, result[axis]);
+    items *= std::max<int64_t>(result[axis], 1);
+  }
+  if (m * n * depth < 64 * kGrain) return grid;
+  const int64_t m_trips = legal_trips(m, (m + 191) / 192);
+  split(grid, rank - 2, m_trips);
+  items *= m_trips;
+  if (items < wanted) {
+    const int64_t shortest = m <= 2 * target.tile_rows ? 512 : 128;
+    int64_t tile = std::max(shortest, n * items / wanted);
+    tile = (tile + 63) / 64 * 64;
+    split(grid, rank - 1, legal_trips(n, (n + tile - 1) / tile));
+  }
+  return grid;
+}
+
+/// How an operand of `shape` is loaded for a result bound by `bind`: aligned at the last axis,
+/// broadcast axes whole.
+ir::Bind aligned_bind(const ir::Shape& shape, const ir::Shape& result, const ir::Bind& bind) {
+  ir::Bind mine(shape.size());
+  const size_t offset = result.size() - shape.size();
+  for (size_t i = 0; i < shape.size(); ++i)
+    if (shape[i] == result[offset + i]) mine[i] = bind[offset + i];
+  return mine;
+}
+
+Result<ValueId> load(GraphBuilder& builder, const ir::TensorType& type, ir::Bind bind) {
+  MIRAGE_TRY(const ValueId input, builder.input(type));
+  ir::Attrs attrs;
+  attrs.bind = std::move(bind);
+  return builder.add(OpKind::Load, {input}, std::move(attrs));
+}
+
+Result<ir::GraphPtr> store(GraphBuilder& builder, ValueId value, const ir::Shape& shape,
+                           ir::Bind bind) {
+  ir::Attrs attrs;
+  attrs.bind = std::move(bind);
+  attrs.ints = shape;
+  MIRAGE_TRY_VOID(builder.add(OpKind::Store, {value}, std::move(attrs)));
+  return builder.finish();
+}
+
+}  // namespace
+
+Result<ir::GraphPtr> as_block(const ir::Op& op, std::span<const BlockOperand> operands,
+                              const ir::TensorType& result, const Target& target) {
+  const ir::Form form = ir::def(op.kind).form;
+  const size_t rank = result.shape.size();
+  Grid grid;
+  ir::Shape walked = result.shape;  // iteration space whose axes are bound
+  if (form == ir::Form::Contract) {
+    grid = matmul_grid(result.shape, operands[0].type.shape.back(), target);
+  } else if (form == ir::Form::Reduce) {
+    walked = operands[0].type.shape;
+    grid = elementwise_grid(walked, ir::element_count(walked), static_cast<size_t>(op.attrs.axis));
+  } else {
+    grid = elementwise_grid(walked, ir::element_count(walked), rank);
+  }
+  MIRAGE_TRY(GraphBuilder builder, GraphBuilder::block(grid.launch));
+  std::vector<ValueId> values;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    const BlockOperand& operand = operands[i];
+    if (operand.is_scalar) {
+      MIRAGE_TRY(const ValueId value, builder.constant(operand.value));
+      values.push_back(value);
+      continue;
+    }
+    ir::Bind bind = aligned_bind(operand.type.shape, walked, grid.bind);
+    if (form == ir::Form::Contract) bind[i == 0 ? rank - 1 : rank - 2] = {};
+    MIRAGE_TRY(const ValueId value, load(builder, operand.type, std::move(bind)));
+    values.push_back(value);
+  }
+  MIRAGE_TRY(const ValueId value, builder.add(op.kind, values, op.attrs));
+  return store(builder, value, result.shape, grid.bind);
+}
+
+Result<ir::GraphPtr> copy_block(const ir::TensorType& type) {
+  const Grid grid = elementwise_grid(type.shape, ir::element_count(type.shape), type.shape.size());
+  MIRAGE_TRY(GraphBuilder builder, GraphBuilder::block(grid.launch));
+  MIRAGE_TRY(const ValueId value, load(builder, type, grid.bind));
+  return store(builder, value, type.shape, grid.bind);
+}
+
+Result<ir::GraphPtr> scalar_block(double value) {
+  MIRAGE_TRY(GraphBuilder builder, GraphBuilder::block({}));
+  MIRAGE_TRY(const ValueId scalar, builder.constant(value));
+  return store(builder, scalar, {}, {});
+}
+
+}  // namespace mirage::lower

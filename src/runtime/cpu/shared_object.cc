@@ -1,0 +1,122 @@
+#include "runtime/cpu/shared_object.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <new>
+#include <thread>
+
+namespace mirage::runtime {
+namespace {
+
+using Run = void (*)(int64_t launch, void* const* buffers, int64_t begin, int64_t end,
+                     std::byte* scratch);
+
+struct Closer {
+  void operator()(void* handle) const { dlclose(handle); }
+};
+
+class AlignedMemory {
+ public:
+  std::byte* reserve(size_t bytes) {
+    if (bytes > size_) {
+      memory_.reset(static_cast<std::byte*>(::operator new (bytes, std::align_val_t{64})));
+      size_ = bytes;
+    }
+    return memory_.get();
+  }
+
+ private:
+  struct Free {
+    void operator()(std::byte* p) const { ::operator delete (p, std::align_val_t{64}); }
+  };
+  std::unique_ptr<std::byte, Free> memory_;
+  size_t size_ = 0;
+};
+
+class SharedObject final : public Executable {
+ public:
+  SharedObject(std::unique_ptr<void, Closer> handle, Run entry, codegen::SourceUnit unit,
+               std::shared_ptr<ThreadPool> pool)
+      : handle_(std::move(handle)), run_(entry), unit_(std::move(unit)), pool_(std::move(pool)) {
+    for (const codegen::Entry& launch : unit_.entries)
+      scratch_bytes_ = std::max(scratch_bytes_, (launch.scratch_bytes + 127) / 64 * 64);
+  }
+
+  const codegen::SourceUnit& source() const override { return unit_; }
+
+  Result<void> run(std::span<const TensorView> inputs, std::span<const TensorView> outputs,
+                   int threads) const override {
+    MIRAGE_TRY_VOID(check_arguments(unit_, inputs, outputs));
+    if (threads <= 0) threads = static_cast<int>(std::thread::hardware_concurrency());
+    threads = std::clamp(threads, 1, 1024);
+    int64_t most_items = 1;
+    for (const codegen::Entry& entry : unit_.entries)
+      most_items = std::max(most_items, entry.items);
+    threads = static_cast<int>(std::min<int64_t>(threads, most_items));
+
+    // Callers that come at the same time get memory of their own.
+    std::unique_lock lock(memory_mutex_, std::try_to_lock);
+    AlignedMemory own;
+    AlignedMemory& memory = lock.owns_lock() ? memory_ : own;
+    const int64_t workspace_bytes = (unit_.workspace_bytes + 63) / 64 * 64;
+    std::byte* const workspace = memory.reserve(
+        static_cast<size_t>(std::max<int64_t>(1, workspace_bytes + scratch_bytes_ * threads)));
+    std::vector<void*> buffers;
+    for (const codegen::Buffer& buffer : unit_.buffers) {
+      switch (buffer.source) {
+        case codegen::BufferSource::Input:
+          buffers.push_back(inputs[buffer.index].data);
+          break;
+        case codegen::BufferSource::Output:
+          buffers.push_back(outputs[buffer.index].data);
+          break;
+        case codegen::BufferSource::Workspace:
+          buffers.push_back(workspace + buffer.offset);
+          break;
+      }
+    }
+    for (size_t i = 0; i < unit_.entries.size(); ++i) {
+      const int64_t items = unit_.entries[i].items;
+      const int workers = static_cast<int>(std::min<int64_t>(threads, items));
+      // Long runs keep neighbours in one cache; several a worker even out what they cost.
+      const int64_t chunk = workers == 1 ? items : std::max<int64_t>(1, items / (workers * 8));
+      std::atomic<int64_t> next = 0;
+      pool_->run(workers, [&](int worker) {
+        std::byte* const scratch = workspace + workspace_bytes + scratch_bytes_ * worker;
+        for (;;) {
+          const int64_t begin = next.fetch_add(chunk, std::memory_order_relaxed);
+          if (begin >= items) return;
+          run_(static_cast<int64_t>(i), buffers.data(), begin, std::min(items, begin + chunk),
+               scratch);
+        }
+      });
+    }
+    return {};
+  }
+
+ private:
+  std::unique_ptr<void, Closer> handle_;
+  Run run_;
+  codegen::SourceUnit unit_;
+  std::shared_ptr<ThreadPool> pool_;
+  int64_t scratch_bytes_ = 0;
+  mutable std::mutex memory_mutex_;
+  mutable AlignedMemory memory_;
+};
+
+}  // namespace
+
+Result<std::shared_ptr<const Executable>> load_shared_object(const std::string& path,
+                                                             const codegen::SourceUnit& unit,
+                                                             std::shared_ptr<ThreadPool> pool) {
+  std::unique_ptr<void, Closer> handle(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL));
+  if (!handle) return fail(Code::Io, "cannot load {}: {}", path, dlerror());
+  const auto run = reinterpret_cast<Run>(dlsym(handle.get(), "mirage_run"));
+  if (!run) return fail(Code::Io, "{} has no entry point mirage_run", path);
+  return std::make_shared<SharedObject>(std::move(handle), run, unit, std::move(pool));
+}
+
+}  // namespace mirage::runtime

@@ -1,0 +1,78 @@
+#include "runtime/process.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+namespace mirage::runtime {
+namespace {
+
+constexpr size_t kMostOutput = 1 << 20;
+
+}  // namespace
+
+Result<ProcessResult> run_process(const std::vector<std::string>& command,
+                                  std::chrono::milliseconds limit) {
+  std::vector<char*> arguments;
+  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0)
+    return fail(Code::Io, "cannot make a pipe: {}", std::strerror(errno));
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], 2);
+  posix_spawnattr_t attributes;  // its own group, so that a compiler's children end with it
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  posix_spawnattr_setpgroup(&attributes, 0);
+  pid_t child = 0;
+  const int error =
+      posix_spawnp(&child, arguments[0], &actions, &attributes, arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  posix_spawnattr_destroy(&attributes);
+  close(ends[1]);
+  if (error != 0) {
+    close(ends[0]);
+    return fail(Code::Io, "cannot run {}: {}", command[0], std::strerror(error));
+  }
+
+  ProcessResult result;
+  const auto deadline = std::chrono::steady_clock::now() + limit;
+  bool is_late = false;
+  for (;;) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+        deadline - std::chrono::steady_clock::now());
+    if (left.count() <= 0) {
+      is_late = true;
+      kill(-child, SIGKILL);
+      break;
+    }
+    pollfd wait{ends[0], POLLIN, 0};
+    const int ready = poll(&wait, 1, static_cast<int>(std::min<int64_t>(left.count(), 1000)));
+    if (ready <= 0) continue;
+    char buffer[4096];
+    const ssize_t count = read(ends[0], buffer, sizeof buffer);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) break;
+    if (result.output.size() < kMostOutput)
+      result.output.append(buffer, static_cast<size_t>(count));
+  }
+  close(ends[0]);
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (is_late) return fail(Code::Timeout, "{} ran longer than {} ms", command[0], limit.count());
+  result.status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  return result;
+}
+
+}  // namespace mirage::runtime

@@ -1,0 +1,21 @@
+#pragma once
+// Child processes without a shell.
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "util/result.h"
+
+namespace mirage::runtime {
+
+struct ProcessResult {
+  int status = 0;      // exit status, or 128 + signal
+  std::string output;  // stdout and stderr together, at most 1 MiB
+};
+
+/// Runs a program found in PATH to its end. Io if it cannot be started, Timeout when killed.
+Result<ProcessResult> run_process(const std::vector<std::string>& command,
+                                  std::chrono::milliseconds limit);
+
+}  // namespace mirage::runtime
