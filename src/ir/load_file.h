@@ -1,6 +1,7 @@
 #pragma once
 // Graphs from files: the one place that maps a file name to a format.
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
