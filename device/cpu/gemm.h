@@ -61,7 +61,7 @@ template <class V, int Rows, int Vectors, int PrefetchLines, class S>
     V columns[Vectors];
 #pragma GCC unroll 8
     for (int v = 0; v < Vectors; ++v) columns[v] = V::load(b + v * V::kLanes);
-#pragma GCC unroll 16
+#pragma GCC unroll 32
     for (int row = 0; row < Rows; ++row) {
       const V factor(a[row]);
 #pragma GCC unroll 8
@@ -100,7 +100,7 @@ template <class V, int Rows, int Vectors, int PrefetchLines, class S, class C, c
   };
   const bool is_full = job.cols >= Vectors * V::kLanes;
   if (job.partial) {
-#pragma GCC unroll 16
+#pragma GCC unroll 32
     for (int row = 0; row < Rows; ++row) {
 #pragma GCC unroll 8
       for (int v = 0; v < Vectors; ++v) {
@@ -109,14 +109,14 @@ template <class V, int Rows, int Vectors, int PrefetchLines, class S, class C, c
       }
     }
   } else if (job.from_c) {
-#pragma GCC unroll 16
+#pragma GCC unroll 32
     for (int row = 0; row < Rows; ++row) {
 #pragma GCC unroll 8
       for (int v = 0; v < Vectors; ++v)
         sums[row][v] = V::load(job.c + row * job.c_stride + v * V::kLanes, lanes_of(v));
     }
   } else {
-#pragma GCC unroll 16
+#pragma GCC unroll 32
     for (int row = 0; row < Rows; ++row) {
 #pragma GCC unroll 8
       for (int v = 0; v < Vectors; ++v) sums[row][v] = V(typename V::Raw{});
@@ -127,7 +127,7 @@ template <class V, int Rows, int Vectors, int PrefetchLines, class S, class C, c
                                                  job.ahead, job.ahead_stride);
 
   if (job.next_partial) {
-#pragma GCC unroll 16
+#pragma GCC unroll 32
     for (int row = 0; row < Rows; ++row) {
 #pragma GCC unroll 8
       for (int v = 0; v < Vectors; ++v) {
@@ -141,7 +141,7 @@ template <class V, int Rows, int Vectors, int PrefetchLines, class S, class C, c
     }
     return;
   }
-#pragma GCC unroll 16
+#pragma GCC unroll 32
   for (int row = 0; row < Rows; ++row) {
 #pragma GCC unroll 8
     for (int v = 0; v < Vectors; ++v) {
@@ -168,10 +168,11 @@ void with_rows(int rows, F f) {
 }
 
 /// Vectors in a tile of that many rows: few rows want long runs of B, as far as registers hold
-/// them. From half the height on, which is what tiles have when there are several, the answer is
-/// one and the same.
+/// them; more than kTileRows leave room for one. From half the height on, which is what tiles have
+/// when there are several, the answer is one and the same.
 template <class Isa>
 constexpr int vectors_for(int64_t rows) {
+  if (rows > Isa::kTileRows) return 1;
   int vectors = 8;
   while (vectors > Isa::kTileVectors && rows * vectors >= Isa::kTileRows * Isa::kTileVectors)
     vectors /= 2;
@@ -183,8 +184,15 @@ template <class Isa>
 struct RowTiles {
   int64_t count, height, taller;  // the first `taller` tiles have height + 1 rows
 
-  constexpr explicit RowTiles(int64_t m)
-      : count((m + Isa::kTileRows - 1) / Isa::kTileRows), height(m / count), taller(m % count) {}
+  /// Up to twice kTileRows may go into one tile, a single vector wide: B then passes through
+  /// registers once only. That costs as many instantiations again, so it is done where m is known
+  /// at compile time.
+  constexpr RowTiles(int64_t m, bool is_fixed)
+      : count(is_fixed && m <= Isa::kTileRows * Isa::kTileVectors
+                  ? 1
+                  : (m + Isa::kTileRows - 1) / Isa::kTileRows),
+        height(m / count),
+        taller(m % count) {}
   constexpr int64_t start(int64_t tile) const { return tile * height + std::min(tile, taller); }
   constexpr int rows(int64_t tile) const {
     return static_cast<int>(height + (tile < taller ? 1 : 0));
@@ -206,12 +214,12 @@ void pack_rows(int rows, int64_t depth, Tile<const S> a, typename V::Element* to
   int64_t k = 0;
   for (; k + V::kLanes <= depth; k += V::kLanes) {
     V block[V::kLanes];
-#pragma GCC unroll 16
+#pragma GCC unroll 32
     for (int row = 0; row < V::kLanes; ++row)
       block[row] = V::load(a.at(std::min(row, rows - 1), k));
     transpose(block);
     // Full stores in order of k: what one writes beyond its rows, the next overwrites.
-#pragma GCC unroll 16
+#pragma GCC unroll 32
     for (int i = 0; i < V::kLanes; ++i) block[i].store(to + (k + i) * rows);
   }
   for (; k < depth; ++k) {
@@ -229,25 +237,28 @@ struct Plan {
 
   /// b_in_place: B has contiguous rows of N.
   template <class Isa>
-  static Plan make(int64_t m, int64_t n, int64_t k, size_t element, bool b_in_place,
-                   bool partials_in_c) {
-    const int64_t row_tiles = RowTiles<Isa>(m).count;
-    const int64_t l1_floats = static_cast<int64_t>(32768 / element);
+  static Plan make(const RowTiles<Isa>& tiles, int64_t n, int64_t k, size_t element,
+                   bool b_in_place, bool partials_in_c) {
+    const int64_t row_tiles = tiles.count;
+    const int64_t l1_elements = static_cast<int64_t>(32768 / element);
     Plan plan;
-    plan.packs_b = !b_in_place || row_tiles > 2;
+    plan.packs_b = !b_in_place || row_tiles > 3;
     plan.tiles = row_tiles;
     if (!plan.packs_b) {
-      const bool is_small = k * n * static_cast<int64_t>(element) <= 1 << 19;
-      plan.chunk = is_small ? std::min<int64_t>(k, 256) : 16;
-      // Sums of a block stay in L2 while B streams through it.
+      // A large B streams past: short chunks and wide blocks read it in long runs, sums of a block
+      // stay in L2.
+      const bool is_small = k * n <= 16 * l1_elements;
+      plan.chunk = is_small                            ? std::min<int64_t>(k, 256)
+                   : tiles.height > Isa::kTileRows / 2 ? 32
+                                                       : 16;
       plan.width = is_small && partials_in_c ? n : 1024;
     } else {
       plan.chunk = std::min<int64_t>(k, 256);
-      plan.tiles = std::min<int64_t>(row_tiles, (24 * l1_floats) / (plan.chunk * Isa::kTileRows));
+      plan.tiles = std::min<int64_t>(row_tiles, (24 * l1_elements) / (plan.chunk * Isa::kTileRows));
       plan.width = partials_in_c || k <= plan.chunk
                        ? n
                        : std::max<int64_t>(
-                             128, (32 * l1_floats) / (plan.tiles * Isa::kTileRows) / 128 * 128);
+                             128, (32 * l1_elements) / (plan.tiles * Isa::kTileRows) / 128 * 128);
     }
     if (k <= plan.chunk) plan.width = n;
     return plan;
@@ -270,9 +281,9 @@ void gemm(M m, N n, K k, Tile<const SA> a, B b, SC* c, int64_t c_stride, Workspa
   if (rows_total <= 0 || cols_total <= 0) return;
 
   constexpr bool kFixedRows = requires { std::integral_constant<int64_t, M::value>(); };
-  const detail::RowTiles<Isa> tiles(rows_total);
-  const detail::Plan plan = detail::Plan::make<Isa>(rows_total, cols_total, depth_total, sizeof(T),
-                                                    kInPlace, kPartialsInC);
+  const detail::RowTiles<Isa> tiles(rows_total, kFixedRows);
+  const detail::Plan plan =
+      detail::Plan::make<Isa>(tiles, cols_total, depth_total, sizeof(T), kInPlace, kPartialsInC);
 
   // Scratch: packed A block, one packed panel of B, partial sums.
   const int64_t chunk = std::max<int64_t>(plan.chunk, 1);
@@ -294,7 +305,7 @@ void gemm(M m, N n, K k, Tile<const SA> a, B b, SC* c, int64_t c_stride, Workspa
   const auto dispatch = [&](int rows, auto in_place, const auto& job) {
     const auto call = [&](auto constant) { run(constant, in_place, job); };
     if constexpr (kFixedRows) {
-      constexpr detail::RowTiles<Isa> kTiles(M::value);
+      constexpr detail::RowTiles<Isa> kTiles(M::value, true);
       detail::with_rows<int(kTiles.height), int(kTiles.height + (kTiles.taller > 0))>(rows, call);
     } else {
       detail::with_rows<1, Isa::kTileRows>(rows, call);

@@ -74,15 +74,29 @@ TEST(GemmTest, Large) {
   check_product<float, float, float, float, true>(1500, 40, 300, 0, false, Start::Zero);
 }
 
-TEST(GemmTest, FixedExtents) {
-  GuardedBuffer<float> a(random_values<float>(20 * 24)), b(random_values<float>(24 * 48)),
-      c(20 * 48), expected(20 * 48);
+/// Extents known at compile time choose other tiles.
+template <int64_t kRows, int64_t kCols, int64_t kDepth>
+void check_fixed() {
+  GuardedBuffer<float> a(random_values<float>(kRows * kDepth)),
+      b(random_values<float>(kDepth * kCols));
+  GuardedBuffer<float> c(kRows * kCols), expected(kRows * kCols);
   Workspace workspace;
-  gemm<float, Isa>(kExtent<20>, kExtent<48>, kExtent<24>, Tile<const float>{a.data(), 24, 1},
-                   KByN<float>{b.data(), 48}, c.data(), 48, workspace);
-  gemm<float, Isa>(20, 48, 24, Tile<const float>{a.data(), 24, 1}, KByN<float>{b.data(), 48},
-                   expected.data(), 48, workspace);
-  for (int64_t i = 0; i < 20 * 48; ++i) EXPECT_EQ(c[i], expected[i]);
+  const Tile<const float> a_view{a.data(), kDepth, 1};
+  const KByN<float> b_view{b.data(), kCols};
+  gemm<float, Isa>(kExtent<kRows>, kExtent<kCols>, kExtent<kDepth>, a_view, b_view, c.data(), kCols,
+                   workspace);
+  gemm<float, Isa>(kRows, kCols, kDepth, a_view, b_view, expected.data(), kCols, workspace);
+  for (int64_t i = 0; i < kRows * kCols; ++i)
+    ASSERT_EQ(c[i], expected[i]) << kRows << " rows, element " << i;
+}
+
+TEST(GemmTest, FixedExtents) {
+  check_fixed<4, 48, 24>();
+  check_fixed<7, 100, 70>();
+  check_fixed<16, 1100, 700>();
+  check_fixed<20, 48, 24>();
+  check_fixed<28, 33, 40>();
+  check_fixed<29, 64, 64>();
 }
 
 TEST(GemmTest, NothingToSum) {
