@@ -290,9 +290,9 @@ void gemm(M m, N n, K k, Tile<const SA> a, B b, SC* c, int64_t c_stride, Workspa
   constexpr int64_t kWidest = 8 * V::kLanes;
   const int64_t block_rows = std::min<int64_t>(rows_total, plan.tiles * (tiles.height + 1));
   const int64_t width = std::min(plan.width, cols_total);
-  T* const packed_a = reinterpret_cast<T*>(
-      workspace.reserve(sizeof(T) * (block_rows * chunk + V::kLanes + chunk * kWidest + 64 +
-                                     (kPartialsInC ? 0 : block_rows * width))));
+  T* const packed_a = reinterpret_cast<T*>(workspace.reserve(
+      sizeof(T) * static_cast<size_t>(block_rows * chunk + V::kLanes + chunk * kWidest + 64 +
+                                      (kPartialsInC ? 0 : block_rows * width))));
   T* const panel = packed_a + (block_rows * chunk + V::kLanes + 15) / 16 * 16;
   T* const sums = panel + chunk * kWidest;
 
@@ -376,7 +376,7 @@ void gemm(M m, N n, K k, Tile<const SA> a, B b, SC* c, int64_t c_stride, Workspa
                 job.b_stride = b.stride;
                 job.ahead = reinterpret_cast<const char*>(
                     tile == tile0 && !is_last ? b_at(k0 + chunk, j) : job.b);
-                job.ahead_stride = b.stride * sizeof(SB);
+                job.ahead_stride = b.stride * int64_t{sizeof(SB)};
                 dispatch(tiles.rows(tile), std::true_type(), job);
               }
             } else {
@@ -391,7 +391,7 @@ void gemm(M m, N n, K k, Tile<const SA> a, B b, SC* c, int64_t c_stride, Workspa
               job.ahead_stride = 0;
               if (fetches) {
                 job.ahead = reinterpret_cast<const char*>(b_at(k0, j + panel_width) + line);
-                job.ahead_stride = b.stride * sizeof(SB);
+                job.ahead_stride = b.stride * int64_t{sizeof(SB)};
               }
               dispatch(tiles.rows(tile), std::false_type(), job);
             }

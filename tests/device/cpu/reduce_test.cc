@@ -11,7 +11,9 @@ void check_reductions(int64_t rows, int64_t cols, int64_t row_stride, int64_t co
   GuardedBuffer<S> in(random_values<S>(space));
   const Tile<const S> tile{in.data(), row_stride, col_stride};
   const auto at = [&](int64_t row, int64_t col) { return in[row * row_stride + col * col_stride]; };
-  std::vector<T> sum(rows), largest(rows), smallest(rows), squares(rows * 2), column_sum(cols);
+  const size_t row_count = static_cast<size_t>(rows), col_count = static_cast<size_t>(cols);
+  std::vector<T> sum(row_count), largest(row_count), smallest(row_count), squares(row_count * 2),
+      column_sum(col_count);
   reduce_rows<V<T>, Sum>(rows, cols, tile, sum.data(), 1);
   reduce_rows<V<T>, Max>(rows, cols, tile, largest.data(), 1);
   reduce_rows<V<T>, Min>(rows, cols, tile, smallest.data(), 1);
