@@ -27,8 +27,11 @@ class BlockEvaluator {
   using V = typename D::Value;
 
   BlockEvaluator(const ir::Graph& body, Levels levels)
-      : body_(&body), levels_(std::move(levels)), env_(body.values.size()),
-        raw_(body.ops.size()), point_(body.launch.axes.size(), 0) {
+      : body_(&body),
+        levels_(std::move(levels)),
+        env_(body.values.size()),
+        raw_(body.ops.size()),
+        point_(body.launch.axes.size(), 0) {
     const std::vector<ir::Phase> phases = ir::phases_of(body);
     for (size_t i = 0; i < body.ops.size(); ++i) {
       const ir::Op& op = body.ops[i];
@@ -108,8 +111,8 @@ class BlockEvaluator {
     operands_.clear();
     for (ir::ValueId operand : op.operands)
       operands_.push_back({&at(operand), &body_->type(operand).shape});
-    return eval_op(d, op, std::span<const Operand<V>>(operands_),
-                   body_->type(op.results[0]).shape, at(op.results[0]));
+    return eval_op(d, op, std::span<const Operand<V>>(operands_), body_->type(op.results[0]).shape,
+                   at(op.results[0]));
   }
 
   template <class Gather>
@@ -161,8 +164,8 @@ class BlockEvaluator {
       if (x.shape != state.shape) return unsupported("accum_rescale of a short tile");
       for_each(plan, 2, [&](int64_t i, int64_t j) {
         V& target = state.data[static_cast<size_t>(i)];
-        target = d.add(d.mul(target, r.data[static_cast<size_t>(j)]),
-                       x.data[static_cast<size_t>(i)]);
+        target =
+            d.add(d.mul(target, r.data[static_cast<size_t>(j)]), x.data[static_cast<size_t>(i)]);
       });
       return {};
     }

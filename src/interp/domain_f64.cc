@@ -88,8 +88,8 @@ WideF64 exp(const WideF64& x) {
 
 WideF64 log(const WideF64& x) {
   if (x.e == 0) return WideF64(std::log(x.m));
-  return WideF64(static_cast<double>(x.m < 0 ? std::numeric_limits<long double>::quiet_NaN()
-                                             : log_of(x)));
+  return WideF64(
+      static_cast<double>(x.m < 0 ? std::numeric_limits<long double>::quiet_NaN() : log_of(x)));
 }
 
 WideF64 sqrt(const WideF64& x) {
@@ -113,8 +113,7 @@ WideF64 pow(const WideF64& a, const WideF64& b) {
   return result;
 }
 
-WideF64 WideDomain::dot(const Value* a, int64_t step_a, const Value* b, int64_t step_b,
-                        int64_t n) {
+WideF64 WideDomain::dot(const Value* a, int64_t step_a, const Value* b, int64_t step_b, int64_t n) {
   // Mantissas are below 2^256, so plain sums of products stay finite.
   double sum = 0;
   int64_t exponents = 0;

@@ -80,9 +80,7 @@ struct WideDomain {
     return x;
   }
   /// A softmax shift: the maximum, or 0 where it is infinite (rows without admitted keys).
-  static Value gauge(const Value& maximum) {
-    return std::isinf(maximum.m) ? Value() : maximum;
-  }
+  static Value gauge(const Value& maximum) { return std::isinf(maximum.m) ? Value() : maximum; }
   static Value dot(const Value* a, int64_t step_a, const Value* b, int64_t step_b, int64_t n);
 };
 

@@ -83,11 +83,11 @@ V reduce(D& d, ir::OpKind kind, const V* first, int64_t step, int64_t n) {
 template <class D, class V>
 Result<void> eval_map_op(D& d, const ir::Op& op, std::span<const Operand<V>> operands,
                          const ir::Shape& declared, Tensor<V>& out) {
-  const OperandShape shapes[2] = {
-      {&operands[0].tensor->shape, operands[0].declared},
-      {&operands.back().tensor->shape, operands.back().declared}};
+  const OperandShape shapes[2] = {{&operands[0].tensor->shape, operands[0].declared},
+                                  {&operands.back().tensor->shape, operands.back().declared}};
   Broadcast plan;
-  MIRAGE_TRY_VOID(broadcast(std::span(shapes, operands.size()), declared, declared.size(), 0, plan));
+  MIRAGE_TRY_VOID(
+      broadcast(std::span(shapes, operands.size()), declared, declared.size(), 0, plan));
   reset(out, plan.extents);
   const V* a = operands[0].tensor->data.data();
   const V* b = operands.back().tensor->data.data();
@@ -111,8 +111,7 @@ Result<void> eval_matmul(D& d, std::span<const Operand<V>> operands, const ir::S
   MIRAGE_TRY_VOID(broadcast(shapes, declared, rank - 2, 2, plan));
   const int64_t m = lhs[rank - 2], k = lhs[rank - 1], n = rhs[rank - 1];
   if (k != rhs[rank - 2])
-    return unsupported("a short tile ({} elements) is contracted with one of {}", k,
-                       rhs[rank - 2]);
+    return unsupported("a short tile ({} elements) is contracted with one of {}", k, rhs[rank - 2]);
   ir::Shape shape = plan.extents;
   shape.push_back(m);
   shape.push_back(n);
@@ -228,8 +227,8 @@ Result<void> eval_op(D& d, const ir::Op& op, std::span<const Operand<V>> operand
         copy_range(*operands[0].tensor, start, length, axis, out, 0);
         return {};
       }
-      MIRAGE_TRY(ir::Shape shape, reshaped({&operands[0].tensor->shape, operands[0].declared},
-                                           declared));
+      MIRAGE_TRY(ir::Shape shape,
+                 reshaped({&operands[0].tensor->shape, operands[0].declared}, declared));
       out.shape = std::move(shape);
       out.data = operands[0].tensor->data;
       return {};

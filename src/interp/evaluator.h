@@ -79,7 +79,7 @@ class Evaluator {
 
   const ir::Graph* graph_;
   Levels levels_;
-  std::vector<Tensor<V>> env_;  // by ValueId
+  std::vector<Tensor<V>> env_;                              // by ValueId
   std::vector<std::unique_ptr<BlockEvaluator<D>>> blocks_;  // by OpId
   std::vector<Operand<V>> operands_;
 };

@@ -39,8 +39,7 @@ Result<void> run(Evaluator<WideDomain>& evaluator, std::span<const TensorF64> in
 
 }  // namespace
 
-Result<std::vector<TensorF64>> evaluate(const ir::Graph& graph,
-                                        std::span<const TensorF64> inputs) {
+Result<std::vector<TensorF64>> evaluate(const ir::Graph& graph, std::span<const TensorF64> inputs) {
   MIRAGE_TRY_VOID(check_inputs(graph, inputs));
   Evaluator<WideDomain> evaluator(graph);
   MIRAGE_TRY_VOID(run(evaluator, inputs));

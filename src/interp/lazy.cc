@@ -1,5 +1,5 @@
-// Entries on demand: recursion over (value, index) with a memo; a block is run for the grid point that
-// stores the entry, reading its operands through the same recursion.
+// Entries on demand: recursion over (value, index) with a memo; a block is run for the grid point
+// that stores the entry, reading its operands through the same recursion.
 
 #include <unordered_map>
 
@@ -72,10 +72,10 @@ struct LazyEvaluator::State {
   std::span<const TensorF64> tensors;
   InputElement element = nullptr;
   const void* context = nullptr;
-  std::vector<Memo> memos;                // by ValueId
-  std::vector<ir::Strides> strides;       // by ValueId, row-major
-  std::vector<size_t> input_number;       // by ValueId
-  std::vector<std::unique_ptr<BlockEvaluator<WideDomain>>> blocks;                    // by OpId
+  std::vector<Memo> memos;                                          // by ValueId
+  std::vector<ir::Strides> strides;                                 // by ValueId, row-major
+  std::vector<size_t> input_number;                                 // by ValueId
+  std::vector<std::unique_ptr<BlockEvaluator<WideDomain>>> blocks;  // by OpId
   std::vector<std::unordered_map<int64_t, std::vector<StoredTile>>> points;  // by OpId
   uint64_t work = 0;
   uint64_t limit = UINT64_MAX;
@@ -84,8 +84,7 @@ struct LazyEvaluator::State {
 
   explicit State(ir::GraphPtr program) : graph(std::move(program)) {
     input_number.assign(graph->values.size(), SIZE_MAX);
-    for (size_t i = 0; i < graph->inputs.size(); ++i)
-      input_number[graph->inputs[i].index] = i;
+    for (size_t i = 0; i < graph->inputs.size(); ++i) input_number[graph->inputs[i].index] = i;
     for (const ir::Value& value : graph->values) {
       memos.emplace_back(ir::element_count(value.type.shape));
       strides.push_back(ir::row_major_strides(value.type.shape));
@@ -117,8 +116,7 @@ struct LazyEvaluator::State {
     switch (ir::def(op.kind).form) {
       case ir::Form::Leaf:
         if (op.kind == ir::OpKind::Const) return domain.constant(op.attrs.scalars[0]);
-        return domain.count(
-            graph->type(op.operands[0]).shape[static_cast<size_t>(op.attrs.axis)]);
+        return domain.count(graph->type(op.operands[0]).shape[static_cast<size_t>(op.attrs.axis)]);
       case ir::Form::Map: {
         WideF64 args[2];
         for (size_t k = 0; k < op.operands.size(); ++k)
@@ -201,8 +199,7 @@ struct LazyEvaluator::State {
         operand = op.operands[k + 1];
       }
     int64_t from = 0;
-    for (size_t i = 0; i < position.size(); ++i)
-      from += position[i] * strides[operand.index][i];
+    for (size_t i = 0; i < position.size(); ++i) from += position[i] * strides[operand.index][i];
     return at(operand, from);
   }
 
@@ -280,8 +277,7 @@ LazyEvaluator::LazyEvaluator(LazyEvaluator&&) noexcept = default;
 LazyEvaluator& LazyEvaluator::operator=(LazyEvaluator&&) noexcept = default;
 
 Result<double> LazyEvaluator::output(size_t output, int64_t index) {
-  if (output >= state_->graph->outputs.size())
-    return bad_input("output {} does not exist", output);
+  if (output >= state_->graph->outputs.size()) return bad_input("output {} does not exist", output);
   const ir::ValueId id = state_->graph->outputs[output];
   if (index < 0 || index >= ir::element_count(state_->graph->type(id).shape))
     return bad_input("output {} has no entry {}", output, index);

@@ -55,8 +55,8 @@ std::vector<int> needed_levels(const ir::Graph& graph, std::vector<int> outputs)
     }
     for (size_t k = 0; k < op.operands.size(); ++k) {
       int& operand = levels[op.operands[k].index];
-      operand = std::max(operand, op.body ? inner[op.body->inputs[k].index]
-                                          : level + exp_depth(op.kind));
+      operand =
+          std::max(operand, op.body ? inner[op.body->inputs[k].index] : level + exp_depth(op.kind));
     }
   }
   return levels;

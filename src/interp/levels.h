@@ -1,6 +1,6 @@
 #pragma once
-// How deep exponentials are nested: a value over a chain of primes carries as many residues as there
-// are exponentials between it and an output, plus one.
+// How deep exponentials are nested: a value over a chain of primes carries as many residues as
+// there are exponentials between it and an output, plus one.
 
 #include <vector>
 

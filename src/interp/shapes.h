@@ -17,14 +17,15 @@ struct OperandShape {
 
 using Steps = std::array<int64_t, ir::kMaxRank>;
 
-/// Iteration over the elements of a broadcast result: extents, and for each operand the step of each
-/// axis in its row-major elements (0 where it is repeated).
+/// Iteration over the elements of a broadcast result: extents, and for each operand the step of
+/// each axis in its row-major elements (0 where it is repeated).
 struct Broadcast {
   ir::Shape extents;
   std::array<Steps, 2> steps;
 };
 
-/// Axes [0, rank) of the result; for a matrix product the batch axes (operands are then cut by two).
+/// Axes [0, rank) of the result; for a matrix product the batch axes (operands are then cut by
+/// two).
 Result<void> broadcast(std::span<const OperandShape> operands, const ir::Shape& declared_result,
                        size_t rank, size_t trailing, Broadcast& plan);
 

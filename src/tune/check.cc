@@ -69,8 +69,8 @@ Result<Deviation> run_and_compare(const runtime::Executable& executable, const i
                                   std::span<const ReferenceOutput> reference, Family family,
                                   int threads) {
   MIRAGE_TRY(std::vector<HostTensor> outputs, make_outputs(program));
-  // 0xFF is NaN in every float type: an entry left unwritten cannot pass for a finite one. Where the
-  // reference itself is not finite, a finite poison shows it: 0x3C.
+  // 0xFF is NaN in every float type: an entry left unwritten cannot pass for a finite one. Where
+  // the reference itself is not finite, a finite poison shows it: 0x3C.
   const bool has_holes = family == Family::NotANumber || family == Family::Infinite;
   for (HostTensor& output : outputs) output.poison(has_holes ? 0x3C : 0xFF);
   MIRAGE_TRY_VOID(executable.run(views_of(inputs), views_of(outputs), threads));

@@ -14,14 +14,15 @@ namespace mirage::tune {
 
 /// How far an output is from the reference, over all compared entries.
 struct Deviation {
-  double max_abs = 0;          // of finite entries
-  double max_of_bound = 0;     // largest |difference| / bound: at most 1 for a correct program
-  int64_t compared = 0;        // entries with a finite bound
-  int64_t without_bound = 0;   // entries of which nothing is claimed (overflow, cancellation to nothing)
+  double max_abs = 0;       // of finite entries
+  double max_of_bound = 0;  // largest |difference| / bound: at most 1 for a correct program
+  int64_t compared = 0;     // entries with a finite bound
+  int64_t without_bound =
+      0;  // entries of which nothing is claimed (overflow, cancellation to nothing)
 };
 
-/// Mismatch names output, entry, family, found, expected and bound. Entries that are NaN or infinite
-/// in the reference must not be finite.
+/// Mismatch names output, entry, family, found, expected and bound. Entries that are NaN or
+/// infinite in the reference must not be finite.
 Result<Deviation> compare(std::span<const HostTensor> outputs,
                           std::span<const ReferenceOutput> reference, Family family);
 

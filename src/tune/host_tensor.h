@@ -14,7 +14,8 @@ namespace mirage::tune {
 
 class HostTensor {
  public:
-  /// Zeroed memory, 64-byte aligned; empty strides are row-major. LimitExceeded if it cannot be had.
+  /// Zeroed memory, 64-byte aligned; empty strides are row-major. LimitExceeded if it cannot be
+  /// had.
   static Result<HostTensor> make(ir::TensorType type, ir::Strides strides = {});
 
   const ir::TensorType& type() const { return type_; }

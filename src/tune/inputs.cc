@@ -10,9 +10,9 @@
 namespace mirage::tune {
 namespace {
 
-constexpr Family kFamilies[] = {Family::Ordinary,    Family::Large,     Family::Equal,
-                                Family::Dominant,    Family::Alternating, Family::Zeros,
-                                Family::Subnormal,   Family::NotANumber, Family::Infinite};
+constexpr Family kFamilies[] = {Family::Ordinary,  Family::Large,       Family::Equal,
+                                Family::Dominant,  Family::Alternating, Family::Zeros,
+                                Family::Subnormal, Family::NotANumber,  Family::Infinite};
 
 /// Four 16-bit uniforms of one draw: variance 1, tails to 3.5, and cheap for large weights.
 double bell(Rng& rng) {

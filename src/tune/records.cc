@@ -16,7 +16,7 @@ constexpr const char* kSchema =
     "CREATE TABLE IF NOT EXISTS winner ("
     " key TEXT PRIMARY KEY, name TEXT NOT NULL, target TEXT NOT NULL, program TEXT NOT NULL,"
     " program_hash TEXT NOT NULL, verdict TEXT NOT NULL, time_us REAL NOT NULL,"
-    " baseline_us REAL NOT NULL, report TEXT NOT NULL, created INTEGER NOT NULL) WITHOUT ROWID";
+    " baseline_us REAL NOT NULL, created INTEGER NOT NULL) WITHOUT ROWID";
 // Raised when the table changes; another number is another file format and is moved aside.
 constexpr int kFormat = 1;
 constexpr int kBusyMilliseconds = 20000;
@@ -36,10 +36,9 @@ bool is_damage(int status) {
 
 std::string text_of(sqlite3_stmt* row, int column) {
   const auto* text = sqlite3_column_text(row, column);
-  return text == nullptr
-             ? std::string()
-             : std::string(reinterpret_cast<const char*>(text),
-                           static_cast<size_t>(sqlite3_column_bytes(row, column)));
+  return text == nullptr ? std::string()
+                         : std::string(reinterpret_cast<const char*>(text),
+                                       static_cast<size_t>(sqlite3_column_bytes(row, column)));
 }
 
 void bind_text(sqlite3_stmt* statement, int at, std::string_view text) {
@@ -90,9 +89,9 @@ std::string record_file(const std::string& cache_directory) {
 /// Damage shows as Mismatch, everything else as Io.
 Result<void> RecordStore::connect() {
   sqlite3* raw = nullptr;
-  const int opened = sqlite3_open_v2(
-      file_.c_str(), &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_FULLMUTEX,
-      nullptr);
+  const int opened =
+      sqlite3_open_v2(file_.c_str(), &raw,
+                      SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_FULLMUTEX, nullptr);
   handle_.reset(raw);
   if (opened != SQLITE_OK) return sql_error(raw, file_);
   sqlite3_busy_timeout(raw, kBusyMilliseconds);
@@ -123,12 +122,14 @@ Result<void> RecordStore::connect() {
     if (sqlite3_exec(raw, mark.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK)
       return sql_error(raw, file_);
   } else if (format != kFormat) {
-    return fail(Code::Mismatch, "record store {} has format {}, expected {}", file_, format, kFormat);
+    return fail(Code::Mismatch, "record store {} has format {}, expected {}", file_, format,
+                kFormat);
   }
   // The table may be of somebody else's making.
   sqlite3_stmt* probe = nullptr;
   const int status = sqlite3_prepare_v2(
-      raw, "SELECT key,name,target,program,program_hash,verdict,time_us,baseline_us,report,created FROM winner",
+      raw,
+      "SELECT key,name,target,program,program_hash,verdict,time_us,baseline_us,created FROM winner",
       -1, &probe, nullptr);
   sqlite3_finalize(probe);
   if (status != SQLITE_OK)
@@ -166,10 +167,11 @@ Result<RecordStore> RecordStore::open(const std::string& file) {
 
 Result<std::optional<Record>> RecordStore::find(const RecordKey& key) {
   sqlite3_stmt* raw = nullptr;
-  const int prepared = sqlite3_prepare_v2(handle_.get(),
-                                          "SELECT program, program_hash, verdict, time_us, baseline_us, report,"
-                                          " created FROM winner WHERE key=?1",
-                                          -1, &raw, nullptr);
+  const int prepared =
+      sqlite3_prepare_v2(handle_.get(),
+                         "SELECT program, program_hash, verdict, time_us, baseline_us,"
+                         " created FROM winner WHERE key=?1",
+                         -1, &raw, nullptr);
   const Statement statement(raw);
   if (prepared != SQLITE_OK) return sql_error(handle_.get(), file_);
   bind_text(raw, 1, key.text());
@@ -180,17 +182,19 @@ Result<std::optional<Record>> RecordStore::find(const RecordKey& key) {
   if (!hash) return std::optional<Record>();
   return std::optional<Record>(Record{text_of(raw, 0), *hash, text_of(raw, 2),
                                       sqlite3_column_double(raw, 3), sqlite3_column_double(raw, 4),
-                                      text_of(raw, 5), sqlite3_column_int64(raw, 6)});
+                                      sqlite3_column_int64(raw, 5)});
 }
 
 Result<void> RecordStore::save(const RecordKey& key, std::string_view name, const Record& record) {
   sqlite3_stmt* raw = nullptr;
   const int prepared = sqlite3_prepare_v2(
       handle_.get(),
-      "INSERT INTO winner (key,name,target,program,program_hash,verdict,time_us,baseline_us,report,created)"
-      " VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10)"
-      " ON CONFLICT(key) DO UPDATE SET name=?2, program=?4, program_hash=?5, verdict=?6, time_us=?7,"
-      " baseline_us=?8, report=?9, created=?10 WHERE ?7 <= time_us",
+      "INSERT INTO winner "
+      "(key,name,target,program,program_hash,verdict,time_us,baseline_us,created)"
+      " VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9)"
+      " ON CONFLICT(key) DO UPDATE SET name=?2, program=?4, program_hash=?5, verdict=?6, "
+      "time_us=?7,"
+      " baseline_us=?8, created=?9 WHERE ?7 <= time_us",
       -1, &raw, nullptr);
   const Statement statement(raw);
   if (prepared != SQLITE_OK) return sql_error(handle_.get(), file_);
@@ -202,26 +206,27 @@ Result<void> RecordStore::save(const RecordKey& key, std::string_view name, cons
   bind_text(raw, 6, record.verdict);
   sqlite3_bind_double(raw, 7, record.time_us);
   sqlite3_bind_double(raw, 8, record.baseline_us);
-  bind_text(raw, 9, record.report);
-  sqlite3_bind_int64(raw, 10, record.created_seconds != 0 ? record.created_seconds
-                                                          : static_cast<int64_t>(std::time(nullptr)));
+  sqlite3_bind_int64(raw, 9,
+                     record.created_seconds != 0 ? record.created_seconds
+                                                 : static_cast<int64_t>(std::time(nullptr)));
   if (sqlite3_step(raw) != SQLITE_DONE) return sql_error(handle_.get(), file_);
   return {};
 }
 
 Result<std::vector<RecordSummary>> RecordStore::list() {
   sqlite3_stmt* raw = nullptr;
-  const int prepared = sqlite3_prepare_v2(
-      handle_.get(),
-      "SELECT key, name, target, time_us, baseline_us, created FROM winner ORDER BY name, target, key", -1,
-      &raw, nullptr);
+  const int prepared = sqlite3_prepare_v2(handle_.get(),
+                                          "SELECT key, name, target, time_us, baseline_us, created "
+                                          "FROM winner ORDER BY name, target, key",
+                                          -1, &raw, nullptr);
   const Statement statement(raw);
   if (prepared != SQLITE_OK) return sql_error(handle_.get(), file_);
   std::vector<RecordSummary> rows;
   int status = sqlite3_step(raw);
   for (; status == SQLITE_ROW; status = sqlite3_step(raw))
-    rows.push_back({text_of(raw, 0), text_of(raw, 1), text_of(raw, 2), sqlite3_column_double(raw, 3),
-                    sqlite3_column_double(raw, 4), sqlite3_column_int64(raw, 5)});
+    rows.push_back({text_of(raw, 0), text_of(raw, 1), text_of(raw, 2),
+                    sqlite3_column_double(raw, 3), sqlite3_column_double(raw, 4),
+                    sqlite3_column_int64(raw, 5)});
   if (status != SQLITE_DONE) return sql_error(handle_.get(), file_);
   return rows;
 }

@@ -29,12 +29,11 @@ struct RecordKey {
 };
 
 struct Record {
-  std::string program;   // the winner as .mu text
-  Hash128 program_hash;  // its structural hash, compared after parsing
-  std::string verdict;   // one line for people
-  double time_us = 0;    // median of the winner
-  double baseline_us = 0;  // median of candidate 0 in the same run
-  std::string report;    // JSON of the run that found it
+  std::string program;          // the winner as .mu text
+  Hash128 program_hash;         // its structural hash, compared after parsing
+  std::string verdict;          // one line for people
+  double time_us = 0;           // median of the winner
+  double baseline_us = 0;       // median of candidate 0 in the same run
   int64_t created_seconds = 0;  // since 1970
 };
 

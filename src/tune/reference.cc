@@ -217,7 +217,8 @@ class Evaluator {
       if (!a.error.empty()) add(a.error, b.magnitude, out.error);
       if (!b.error.empty()) add(most_a, b.error, out.error);
     };
-    const int64_t share = std::max<int64_t>((rows + options_.threads - 1) / std::max(options_.threads, 1), 1);
+    const int64_t share =
+        std::max<int64_t>((rows + options_.threads - 1) / std::max(options_.threads, 1), 1);
     std::vector<std::thread> helpers;
     for (int64_t first = share; first < rows; first += share)
       helpers.emplace_back(work, first, std::min(rows, first + share));

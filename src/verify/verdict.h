@@ -24,8 +24,8 @@ enum class Method : uint8_t {
 std::string_view name_of(Answer answer);
 std::string_view name_of(Method method);
 
-/// Inputs, at a size where both programs are defined, on which float64 evaluation of the two differs
-/// by more than both forward error bounds. Inputs are `normal(seed)`: see verify/replay.h.
+/// Inputs, at a size where both programs are defined, on which float64 evaluation of the two
+/// differs by more than both forward error bounds. Inputs are `normal(seed)`: see verify/replay.h.
 struct Witness {
   std::vector<ir::Shape> input_shapes;
   uint64_t seed = 0;

@@ -1,8 +1,8 @@
 #pragma once
 // Is this candidate the same function as this program? Strategies, cheapest first: structural
 // identity, normal-form proof, random evaluation over finite fields at small sizes (the independent
-// judge), a consistency check at the real size, and, where the two differ, a witness over the reals.
-// docs/verify.md says what each answer means.
+// judge), a consistency check at the real size, and, where the two differ, a witness over the
+// reals. docs/verify.md says what each answer means.
 
 #include "ir/graph.h"
 #include "util/result.h"
@@ -12,15 +12,15 @@ namespace mirage::verify {
 
 struct VerifyOptions {
   uint64_t seed = 1;
-  double log2_target = -50;   // trials repeat until the bound is at most this
+  double log2_target = -50;  // trials repeat until the bound is at most this
   int max_trials = 8;
-  bool use_proof = true;      // try normal forms
+  bool use_proof = true;  // try normal forms
   bool check_real_size = true;
   double real_size_seconds = 1.0;
 };
 
-/// BadInput if the two do not have the same input types and numbers of outputs. Everything else is a
-/// verdict.
+/// BadInput if the two do not have the same input types and numbers of outputs. Everything else is
+/// a verdict.
 Result<Verdict> verify(const ir::Graph& reference, const ir::Graph& candidate,
                        const VerifyOptions& options = {});
 

@@ -46,7 +46,8 @@ ir::Attrs combine(ir::Combine value) {
 /// Attention of q[m,d], k[d,n], v[n,e] as one block: grid over rows of q, loop over keys.
 GraphPtr flash(int64_t m, int64_t d, int64_t n, int64_t e, int64_t row_tiles, int64_t steps,
                bool gauge, bool rescale = true) {
-  GraphBuilder body = *GraphBuilder::block({{{"m", Role::Grid, row_tiles}, {"k", Role::Loop, steps}}});
+  GraphBuilder body =
+      *GraphBuilder::block({{{"m", Role::Grid, row_tiles}, {"k", Role::Loop, steps}}});
   const ValueId q = *body.input(f64({m, d})), k = *body.input(f64({d, n})),
                 v = *body.input(f64({n, e}));
   const ValueId tq = *body.add(OpKind::Load, {q}, bind({{0}, {}}));
@@ -70,7 +71,8 @@ GraphPtr flash(int64_t m, int64_t d, int64_t n, int64_t e, int64_t row_tiles, in
     }
   } else {
     const ValueId p = *body.add(OpKind::Exp, {s});
-    bottom = *body.add(OpKind::Accum, {*body.add(OpKind::Sum, {p}, axis(1))}, combine(ir::Combine::Sum));
+    bottom =
+        *body.add(OpKind::Accum, {*body.add(OpKind::Sum, {p}, axis(1))}, combine(ir::Combine::Sum));
     top = *body.add(OpKind::Accum, {*body.add(OpKind::MatMul, {p, tv})}, combine(ir::Combine::Sum));
   }
   body.add(OpKind::Store, {*body.add(OpKind::Div, {top, bottom})}, bind({{0}, {}}, {m, e})).value();
@@ -165,8 +167,8 @@ TEST(Evaluate, GridLoopAndTwoAccumulators) {
   const ValueId x = *body.input(f64({3, 7})), w = *body.input(f64({7, 2}));
   const ValueId tx = *body.add(OpKind::Load, {x}, bind({{0}, {1}}));
   const ValueId tw = *body.add(OpKind::Load, {w}, bind({{1}, {}}));
-  const ValueId dot = *body.add(OpKind::Accum, {*body.add(OpKind::MatMul, {tx, tw})},
-                                combine(ir::Combine::Sum));
+  const ValueId dot =
+      *body.add(OpKind::Accum, {*body.add(OpKind::MatMul, {tx, tw})}, combine(ir::Combine::Sum));
   const ValueId square = *body.add(OpKind::Sum, {*body.add(OpKind::Square, {tx})}, axis(1));
   const ValueId total = *body.add(OpKind::Accum, {square}, combine(ir::Combine::Sum));
   const ValueId n = *body.add(OpKind::Extent, {x}, axis(1));
@@ -194,8 +196,8 @@ TEST(Evaluate, ShortTileAgainstWholeIsUnsupported) {
   const ValueId x = *body.input(f64({3})), y = *body.input(f64({2}));
   const ValueId a = *body.add(OpKind::Load, {x}, bind({{0}}));
   const ValueId b = *body.add(OpKind::Load, {y}, bind({{}}));
-  const ValueId sum = *body.add(OpKind::Accum, {*body.add(OpKind::Add, {a, b})},
-                                combine(ir::Combine::Sum));
+  const ValueId sum =
+      *body.add(OpKind::Accum, {*body.add(OpKind::Add, {a, b})}, combine(ir::Combine::Sum));
   body.add(OpKind::Store, {sum}, bind({{}})).value();
   GraphBuilder builder;
   const ValueId operands[] = {*builder.input(f64({3})), *builder.input(f64({2}))};

@@ -25,14 +25,15 @@ ir::GraphPtr program(int64_t m, int64_t k, int64_t n) {
   // The product goes through a block with a ragged grid.
   ir::GraphBuilder body =
       *ir::GraphBuilder::block({{{"m", ir::Role::Grid, 2}, {"n", ir::Role::Grid, 3}}});
-  const ValueId by = *body.input({ir::DType::F32, {m, k}}), bw = *body.input({ir::DType::F32, {k, n}});
+  const ValueId by = *body.input({ir::DType::F32, {m, k}}),
+                bw = *body.input({ir::DType::F32, {k, n}});
   ir::Attrs rows, columns, both;
   rows.bind = {{0}, {}};
   columns.bind = {{}, {1}};
   both.bind = {{0}, {1}};
   both.ints = {m, n};
-  const ValueId product = *body.add(
-      OpKind::MatMul, {*body.add(OpKind::Load, {by}, rows), *body.add(OpKind::Load, {bw}, columns)});
+  const ValueId product = *body.add(OpKind::MatMul, {*body.add(OpKind::Load, {by}, rows),
+                                                     *body.add(OpKind::Load, {bw}, columns)});
   body.add(OpKind::Store, {product}, both).value();
   const ValueId operands[] = {y, w};
   const ValueId z = (*builder.add_block(*body.finish(), operands))[0];

@@ -70,7 +70,8 @@ TEST(Check, UnwrittenEntriesShowInEveryFamily) {
   for (Family family : all_families()) {
     const auto inputs = *make_inputs(*graph, family, 1);
     const auto reference = *reference_of(*graph, inputs, {});
-    EXPECT_TRUE(run_and_compare(Doubler(false), *graph, inputs, reference, family, 1)) << name_of(family);
+    EXPECT_TRUE(run_and_compare(Doubler(false), *graph, inputs, reference, family, 1))
+        << name_of(family);
     if (std::isinf(reference[0].bounds[7])) continue;
     EXPECT_FALSE(run_and_compare(Doubler(true), *graph, inputs, reference, family, 1))
         << name_of(family);

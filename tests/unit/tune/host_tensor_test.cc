@@ -9,8 +9,8 @@ using ir::DType;
 using testing::ElementsAre;
 
 TEST(HostTensor, KeepsElementsUnderAnyStrides) {
-  for (const ir::Strides& strides :
-       {ir::Strides{}, ir::Strides{1, 2}, ir::Strides{-3, 1}, ir::Strides{5, -1}, ir::Strides{-1, -2}}) {
+  for (const ir::Strides& strides : {ir::Strides{}, ir::Strides{1, 2}, ir::Strides{-3, 1},
+                                     ir::Strides{5, -1}, ir::Strides{-1, -2}}) {
     Result<HostTensor> tensor = HostTensor::make({DType::F16, {2, 3}}, strides);
     ASSERT_TRUE(tensor);
     tensor->assign({1, 2, 3, 4, 5, 6});

@@ -24,19 +24,23 @@ TEST(Inputs, SameSeedSameBytes) {
     const auto a = *make_inputs(*graph, family, 7), b = *make_inputs(*graph, family, 7);
     EXPECT_EQ(std::memcmp(a[0].memory(), b[0].memory(), a[0].bytes()), 0) << name_of(family);
   }
-  const auto a = *make_inputs(*graph, Family::Ordinary, 7), b = *make_inputs(*graph, Family::Ordinary, 8);
+  const auto a = *make_inputs(*graph, Family::Ordinary, 7),
+             b = *make_inputs(*graph, Family::Ordinary, 8);
   EXPECT_NE(std::memcmp(a[0].memory(), b[0].memory(), a[0].bytes()), 0);
 }
 
 TEST(Inputs, FamiliesAreWhatTheySay) {
   const ir::GraphPtr graph = relu_of(ir::DType::F16);
-  const auto values = [&](Family family) { return (*make_inputs(*graph, family, 1))[0].to_doubles(); };
+  const auto values = [&](Family family) {
+    return (*make_inputs(*graph, family, 1))[0].to_doubles();
+  };
   const auto count = [&](Family family, auto claim) {
     const std::vector<double> all = values(family);
     return std::count_if(all.begin(), all.end(), claim);
   };
   EXPECT_EQ(count(Family::Ordinary, [](double x) { return std::fabs(x) < 4; }), 512);
-  EXPECT_EQ(count(Family::Large, [](double x) { return std::fabs(x) > 5000 && std::isfinite(x); }), 512);
+  EXPECT_EQ(count(Family::Large, [](double x) { return std::fabs(x) > 5000 && std::isfinite(x); }),
+            512);
   EXPECT_EQ(count(Family::Equal, [](double x) { return x == 0.625; }), 512);
   EXPECT_EQ(count(Family::Dominant, [](double x) { return x == 50; }), 32);
   EXPECT_EQ(count(Family::Zeros, [](double x) { return x == 0; }), 256);

@@ -26,8 +26,10 @@ class Records : public testing::Test {
   }
   void TearDown() override { fs::remove_all(folder_); }
 
-  static RecordKey key(uint64_t n) { return {{n, 1}, "cpu-avx2", "", "g++ 12", {2, 3}, "0.1", "m"}; }
-  static Record record(double us) { return {"kernel @x", {4, 5}, "equivalent", us, 2 * us, "{}", 17}; }
+  static RecordKey key(uint64_t n) {
+    return {{n, 1}, "cpu-avx2", "", "g++ 12", {2, 3}, "0.1", "m"};
+  }
+  static Record record(double us) { return {"kernel @x", {4, 5}, "equivalent", us, 2 * us, 17}; }
 
   fs::path folder_, file_;
 };
@@ -120,7 +122,7 @@ pid_t start_writer(const std::string& file, uint64_t writer, uint64_t count) {
   for (uint64_t n = 0; n < count; ++n) {
     RecordKey key;
     key.graph = {writer, n};
-    if (!store->save(key, "x", Record{"p", {1, 2}, "v", 1, 2, "{}", 0})) ::_exit(3);
+    if (!store->save(key, "x", Record{"p", {1, 2}, "v", 1, 2, 0})) ::_exit(3);
   }
   ::_exit(0);
 }

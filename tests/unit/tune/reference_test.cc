@@ -27,7 +27,8 @@ struct Attention {
 
   explicit Attention(DType dtype) {
     ir::GraphBuilder b;
-    const auto q = *b.input({dtype, {m, d}}), k = *b.input({dtype, {d, n}}), v = *b.input({dtype, {n, e}});
+    const auto q = *b.input({dtype, {m, d}}), k = *b.input({dtype, {d, n}}),
+               v = *b.input({dtype, {n, e}});
     const auto s = *b.add(OpKind::MatMul, {q, k});
     const auto top = *b.add(OpKind::GaugeMax, {s}, axis(1));
     const auto p = *b.add(OpKind::Exp, {*b.add(OpKind::Sub, {s, top})});

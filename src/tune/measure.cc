@@ -1,0 +1,98 @@
+#include "tune/measure.h"
+
+#include <new>
+
+#include "runtime/cpu/contain.h"
+
+namespace mirage::tune {
+
+struct Measurer {
+  /// What a child hands back: plain data in shared memory.
+  struct Outcome {
+    Timing timing;
+    Deviation deviation;
+    int cases;
+  };
+
+  static Result<Outcome> run(const codegen::SourceUnit& unit, const Suite& suite,
+                             const MeasureOptions& options) {
+    MIRAGE_TRY(const auto executable, load(unit, options));
+    Outcome outcome{};
+    for (const TestCase& test : suite.cases) {
+      MIRAGE_TRY(const Deviation deviation,
+                 run_and_compare(*executable, *suite.program, test.inputs, test.reference,
+                                 test.family, options.threads));
+      if (outcome.cases == 0) outcome.deviation = deviation;
+      outcome.deviation.max_of_bound =
+          std::max(outcome.deviation.max_of_bound, deviation.max_of_bound);
+      ++outcome.cases;
+    }
+    MIRAGE_TRY(const std::vector<HostTensor> outputs, make_outputs(*suite.program));
+    const auto in = views_of(suite.cases[0].inputs), out = views_of(outputs);
+    MIRAGE_TRY(outcome.timing,
+               time_calls([&] { return executable->run(in, out, options.threads); }, options.time));
+    return outcome;
+  }
+
+  static Result<std::vector<Timing>> run_again(std::span<const codegen::SourceUnit* const> units,
+                                               const Suite& suite, const MeasureOptions& options) {
+    std::vector<std::shared_ptr<const runtime::Executable>> executables;
+    for (const codegen::SourceUnit* unit : units) {
+      MIRAGE_TRY(auto executable, load(*unit, options));
+      executables.push_back(std::move(executable));
+    }
+    MIRAGE_TRY(const std::vector<HostTensor> outputs, make_outputs(*suite.program));
+    const auto in = views_of(suite.cases[0].inputs), out = views_of(outputs);
+    std::vector<std::function<Result<void>()>> calls;
+    for (const auto& executable : executables)
+      calls.push_back([&] { return executable->run(in, out, options.threads); });
+    return time_in_turns(calls, options.time);
+  }
+
+  /// In the child: with threads of its own, those of the parent do not exist here.
+  static Result<std::shared_ptr<const runtime::Executable>> load(const codegen::SourceUnit& unit,
+                                                                 const MeasureOptions& options) {
+    runtime::CompileOptions compile = options.compile;
+    compile.pool = nullptr;
+    return runtime::compile(unit, compile);
+  }
+
+  static Measured make(Hash128 key, const Outcome& outcome) {
+    Measured measured;
+    measured.key_ = key;
+    measured.timing_ = outcome.timing;
+    measured.deviation_ = outcome.deviation;
+    measured.cases_ = outcome.cases;
+    return measured;
+  }
+  static void retime(Measured& measured, const Timing& timing) { measured.timing_ = timing; }
+};
+
+Result<Measured> measure(const codegen::SourceUnit& unit, const Suite& suite,
+                         const MeasureOptions& options) {
+  MIRAGE_TRY(const runtime::SharedMemory memory,
+             runtime::SharedMemory::make(sizeof(Measurer::Outcome)));
+  auto* outcome = new (memory.data()) Measurer::Outcome();
+  MIRAGE_TRY_VOID(runtime::contain(options.time_limit, [&]() -> Result<void> {
+    MIRAGE_TRY(*outcome, Measurer::run(unit, suite, options));
+    return {};
+  }));
+  return Measurer::make(unit.key, *outcome);
+}
+
+Result<void> measure_again(std::span<const codegen::SourceUnit* const> units,
+                           std::span<Measured* const> measured, const Suite& suite,
+                           const MeasureOptions& options) {
+  MIRAGE_TRY(const runtime::SharedMemory memory,
+             runtime::SharedMemory::make(sizeof(Timing) * units.size()));
+  auto* timings = new (memory.data()) Timing[units.size()]();
+  MIRAGE_TRY_VOID(runtime::contain(options.time_limit, [&]() -> Result<void> {
+    MIRAGE_TRY(const std::vector<Timing> all, Measurer::run_again(units, suite, options));
+    std::copy(all.begin(), all.end(), timings);
+    return {};
+  }));
+  for (size_t i = 0; i < units.size(); ++i) Measurer::retime(*measured[i], timings[i]);
+  return {};
+}
+
+}  // namespace mirage::tune
