@@ -10,7 +10,7 @@
 from ._core import BlockGraph, DType, Tensor, dtype, op_table
 from ._core import version as __version__
 from .errors import Error, InputError, UnsupportedError
-from .graph import Graph, load, parse
+from .graph import Graph, evaluate, load, parse
 from .program import Compiled
 from .published import (
     KNGraph,
@@ -51,6 +51,7 @@ __all__ = [
     "__version__",
     "bfloat16",
     "dtype",
+    "evaluate",
     "float16",
     "float32",
     "float64",

@@ -1,5 +1,6 @@
 from collections.abc import Sequence
 import enum
+import os
 
 
 version: str = '0.1.0'
@@ -369,7 +370,38 @@ class BlockGraph:
 def parse(text: str) -> list[Graph]:
     """The graphs of a text in the .mu format."""
 
+def load(path: str | os.PathLike[str], epoch: str = 'new') -> list[Graph]:
+    """
+    The graphs of a .mu or published .json file; "FILE#3" picks one. The epoch says what the dtype codes of a .json file mean.
+    """
+
 def op_table() -> list[dict[str, object]]:
     """
     Every operator: name, arity (-1: one or more), levels, attributes, description.
     """
+
+class Program:
+    """A compiled program."""
+
+    def run(self, inputs: Sequence[object], outputs: Sequence[object], threads: int = 0) -> None:
+        """
+        Computes the outputs; arrays are checked against `inputs` and `outputs`.
+        """
+
+    @property
+    def inputs(self) -> list[tuple[tuple[int, ...], tuple[int, ...], DType]]:
+        """Shape, strides in elements and dtype of each input."""
+
+    @property
+    def outputs(self) -> list[tuple[tuple[int, ...], tuple[int, ...], DType]]:
+        """Shape, strides in elements and dtype of each output."""
+
+    @property
+    def source(self) -> str:
+        """The generated program text."""
+
+def compile(graph: Graph, target: str = 'cpu') -> Program:
+    """Compiles a graph as it is, operator by operator."""
+
+def evaluate(graph: Graph, inputs: Sequence[object], outputs: Sequence[object]) -> None:
+    """Computes the outputs (f64, row-major) in float64, by the interpreter."""

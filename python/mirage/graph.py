@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import Any
 
+import numpy as np
+
 from . import _core
 from .program import Runnable
 
@@ -41,3 +43,10 @@ def load(path: str | os.PathLike[str], epoch: str = "new") -> list[Graph]:
     The epoch, "old" or "new", says what the dtype codes of a .json file mean.
     """
     return _adopted(_core.load(path, epoch))
+
+
+def evaluate(graph: _core.Graph, *arrays: Any) -> list[np.ndarray[Any, Any]]:
+    """All outputs in float64 by the interpreter: what compiled programs are held against. Slow."""
+    out = [np.empty(value.shape, np.float64) for value in graph.outputs]
+    _core.evaluate(graph, arrays, out)
+    return out

@@ -139,6 +139,7 @@ void bind_graphs(nb::module_& module) {
   bind_blocks(kernel, block);
   bind_composites(kernel);
   bind_text(module, kernel, block);
+  bind_files(module, kernel);
   bind_operators(module, kernel, block, tensor);
 }
 

@@ -4,10 +4,13 @@
 
 #include "errors.h"
 #include "graph.h"
+#include "program.h"
 
 NB_MODULE(_core, module) {
   module.attr("version") = MIRAGE_VERSION;
   mirage::python::bind_errors(module);
   mirage::python::bind_dtypes(module);
   mirage::python::bind_graphs(module);
+  mirage::python::bind_programs(module);
+  mirage::python::bind_evaluate(module);
 }

@@ -17,11 +17,6 @@ namespace nb = nanobind;
 namespace mirage::python {
 namespace {
 
-codegen::Argument argument(const ir::Value& value, const ir::Strides& strides) {
-  return {value.name, value.type.dtype, value.type.shape,
-          strides.empty() ? ir::row_major_strides(value.type.shape) : strides};
-}
-
 Result<std::shared_ptr<const runtime::Executable>> compile_as_is(const ir::GraphPtr& graph,
                                                                  const std::string& target_name) {
   MIRAGE_TRY(const lower::Target target, lower::target_named(target_name));
@@ -59,20 +54,6 @@ nb::list describe(const std::vector<codegen::Argument>& arguments) {
 }
 
 }  // namespace
-
-std::vector<codegen::Argument> input_arguments(const ir::Graph& graph) {
-  std::vector<codegen::Argument> arguments;
-  for (size_t i = 0; i < graph.inputs.size(); ++i)
-    arguments.push_back(argument(graph.value(graph.inputs[i]), graph.input_strides[i]));
-  return arguments;
-}
-
-std::vector<codegen::Argument> output_arguments(const ir::Graph& graph) {
-  std::vector<codegen::Argument> arguments;
-  for (size_t i = 0; i < graph.outputs.size(); ++i)
-    arguments.push_back(argument(graph.value(graph.outputs[i]), graph.output_strides[i]));
-  return arguments;
-}
 
 void bind_programs(nb::module_& module) {
   nb::class_<Program>(module, "Program", "A compiled program.")
