@@ -80,6 +80,7 @@ struct Monomial {
   std::span<const Var> open;  // variables that it does not bind, sorted
   uint16_t height;            // of its own binders; without any, of its atoms
   Hash128 key;                // of everything but the coefficient
+  uint32_t id;                // the same, exact, inside its arena
   Var bound(size_t i) const { return {binders[i], bound_id(height, i)}; }
 
   static uint32_t bound_id(uint16_t height, size_t i) {
@@ -105,6 +106,8 @@ struct Substitution {
 
 class Arena {
  public:
+  struct State;  // arena_state.h
+
   explicit Arena(Limits limits = {});
   ~Arena();
   Arena(const Arena&) = delete;
@@ -179,10 +182,9 @@ class Arena {
 
   size_t form_count() const;
   size_t atom_count() const;
+  State& state() { return *state_; }  // for the files of this layer
 
  private:
-  struct State;
-  friend struct State;
   std::unique_ptr<State> state_;
 };
 

@@ -47,7 +47,6 @@ class SmallVector {
   const T& operator[](size_t i) const { return data()[i]; }
   T& back() { return data()[size_ - 1]; }
   const T& back() const { return data()[size_ - 1]; }
-  operator std::span<const T>() const { return {data(), size_}; }  // NOLINT: a view of itself
 
   void clear() { size_ = 0; }
   void pop_back() { --size_; }

@@ -79,9 +79,8 @@ Result<std::vector<GraphPtr>> load_graphs(std::string_view file, Epoch epoch) {
   }
   const std::string name = name_from(ref.path);
   for (size_t i = 0; i < graphs->size(); ++i)
-    (*graphs)[i] = named((*graphs)[i], graphs->size() == 1 || name.empty()
-                                           ? name
-                                           : fmt::format("{}_{}", name, i));
+    (*graphs)[i] = named(
+        (*graphs)[i], graphs->size() == 1 || name.empty() ? name : fmt::format("{}_{}", name, i));
   if (!ref.index) return graphs;
   if (*ref.index >= graphs->size())
     return bad_input("{}: has {} graph{}, there is no #{}", ref.path, graphs->size(),

@@ -229,8 +229,8 @@ class BlockImport {
       return bad_input("axis {} is out of range for rank {}", axis, shape.size());
     const size_t at = static_cast<size_t>(axis);
     if (grid_.dimx < 1 || shape[at] % grid_.dimx != 0)
-      return bad_input("axis {} of extent {} does not divide by reduction_dimx {}", axis,
-                       shape[at], grid_.dimx);
+      return bad_input("axis {} of extent {} does not divide by reduction_dimx {}", axis, shape[at],
+                       grid_.dimx);
     Shape groups = shape, result = shape;
     groups[at] = shape[at] / grid_.dimx;
     groups.insert(groups.begin() + axis + 1, grid_.dimx);

@@ -89,8 +89,8 @@ Result<std::vector<int64_t>> integers(const Json& object, const char* key,
                                       const std::string& where) {
   MIRAGE_TRY(const Json* list, array(object, key, where));
   if (list->size() > kMaxRank)
-    return bad_input("{}: \"{}\" has {} entries, at most {} are possible", where, key,
-                     list->size(), kMaxRank);
+    return bad_input("{}: \"{}\" has {} entries, at most {} are possible", where, key, list->size(),
+                     kMaxRank);
   std::vector<int64_t> values;
   for (const Json& value : *list) {
     const auto number = as_integer(value);
@@ -100,8 +100,7 @@ Result<std::vector<int64_t>> integers(const Json& object, const char* key,
   return values;
 }
 
-Result<std::array<int64_t, 3>> int3(const Json& object, const char* key,
-                                    const std::string& where) {
+Result<std::array<int64_t, 3>> int3(const Json& object, const char* key, const std::string& where) {
   MIRAGE_TRY(const Json* value, member(object, key, where));
   std::array<int64_t, 3> result{};
   for (size_t i = 0; i < 3; ++i) {
