@@ -13,6 +13,7 @@ namespace mirage::ir::mugraph {
 constexpr size_t kMaxDims = 4;
 constexpr int64_t kDefaultReductionDimx = 64;
 constexpr int64_t kDefaultThreads = 128;
+constexpr int64_t kMaxThreads = 1024;  // along each dimension of block_dim
 
 std::optional<DType> dtype_of(int64_t code, Epoch epoch);
 /// Nothing for a type that the format does not have.

@@ -33,9 +33,9 @@ Result<Launch> read_launch(const Json& bgraph, const std::string& where, Grid& g
     if (grid.blocks[i] < 1)
       return bad_input("{}: \"grid_dim\" {} is {}, expected at least 1", where, kGridNames[i],
                        grid.blocks[i]);
-    if (threads[i] < 1 || threads[i] > 1024)
-      return bad_input("{}: \"block_dim\" {} is {}, expected 1 to 1024", where, kGridNames[i],
-                       threads[i]);
+    if (threads[i] < 1 || threads[i] > kMaxThreads)
+      return bad_input("{}: \"block_dim\" {} is {}, expected 1 to {}", where, kGridNames[i],
+                       threads[i], kMaxThreads);
     launch.threads *= threads[i];
     if (grid.blocks[i] == 1) continue;
     grid.axis[i] = static_cast<int>(launch.axes.size());

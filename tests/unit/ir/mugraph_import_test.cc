@@ -24,6 +24,22 @@ struct PublishedFile {
 
 class Published : public testing::TestWithParam<PublishedFile> {};
 
+TEST_P(Published, ExportGivesTheSameGraphs) {
+  const auto path = shared_mugraphs() / (GetParam().name + ".json");
+  if (!std::filesystem::exists(path)) GTEST_SKIP() << "no " << path << ": set MIRAGE_SHARED";
+  const auto graphs = load_graphs(path.string(), Epoch::Old);
+  ASSERT_TRUE(graphs) << graphs.error().message;
+  for (Epoch epoch : {Epoch::Old, Epoch::New}) {
+    const auto json = export_mugraphs(*graphs, epoch);
+    ASSERT_TRUE(json) << json.error().message;
+    const auto again = import_mugraphs(*json, epoch);
+    ASSERT_TRUE(again) << again.error().message;
+    ASSERT_EQ(again->size(), graphs->size());
+    for (size_t i = 0; i < graphs->size(); ++i)
+      EXPECT_EQ((*again)[i]->hash, (*graphs)[i]->hash) << i;
+  }
+}
+
 TEST_P(Published, EveryGraphImports) {
   const auto path = shared_mugraphs() / (GetParam().name + ".json");
   if (!std::filesystem::exists(path)) GTEST_SKIP() << "no " << path << ": set MIRAGE_SHARED";
