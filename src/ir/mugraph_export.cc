@@ -21,8 +21,11 @@ Result<Json> tensor_json(const TensorType& type, int64_t guid, Epoch epoch) {
   for (int64_t extent : dims)
     if (extent > INT32_MAX) return unsupported("the format has 32-bit extents, found {}", extent);
   dims.resize(kMaxDims, 0);
-  return Json{{"data_type", *code}, {"dim", dims}, {"guid", guid},
-              {"layout", "DmemRowMajor"}, {"num_dims", type.shape.size()}};
+  return Json{{"data_type", *code},
+              {"dim", dims},
+              {"guid", guid},
+              {"layout", "DmemRowMajor"},
+              {"num_dims", type.shape.size()}};
 }
 
 namespace {

@@ -31,9 +31,8 @@ class BlockExport {
     for (size_t i = 0; i < body_.ops.size(); ++i) {
       const Op& op = body_.ops[i];
       if (op.kind == OpKind::Load || matches_.is_absorbed[i]) continue;
-      MIRAGE_TRY_VOID(in_place(op, op.kind == OpKind::Store
-                                       ? export_store(op, outputs_[stores++])
-                                       : export_op(op, matches_.by_op[i])));
+      MIRAGE_TRY_VOID(in_place(op, op.kind == OpKind::Store ? export_store(op, outputs_[stores++])
+                                                            : export_op(op, matches_.by_op[i])));
     }
     const int64_t threads = body_.launch.threads == 0 ? kDefaultThreads : body_.launch.threads;
     return Json{{"graph_level", "thread_block_graph"},
@@ -125,8 +124,8 @@ class BlockExport {
           return unsupported("the format splits by grid axes in order and then by the loop");
         before = position;
         if (extent % split.trips != 0)
-          return unsupported("the format has no ragged tiles: axis {} of {} over {} steps of {}",
-                             i, to_string(shape), split.trips, split.name);
+          return unsupported("the format has no ragged tiles: axis {} of {} over {} steps of {}", i,
+                             to_string(shape), split.trips, split.name);
         extent /= split.trips;
         if (position == 3)
           loop_dim = static_cast<int64_t>(i);

@@ -88,8 +88,8 @@ class Finder {
     if (!is_sum && op.attrs.combine != Combine::Mean) return std::nullopt;
     if (const Op* reduce = inner(op.operands[0], is_sum ? OpKind::Sum : OpKind::Mean))
       return is_last_axis(*reduce)
-                 ? std::optional(Match{is_sum ? Pattern::AccumSum : Pattern::AccumMean,
-                                       reduce->operands[0]})
+                 ? std::optional(
+                       Match{is_sum ? Pattern::AccumSum : Pattern::AccumMean, reduce->operands[0]})
                  : std::nullopt;
     inner_.clear();
     const Op* outer = is_sum ? inner(op.operands[0], OpKind::Reshape) : nullptr;

@@ -1,0 +1,9 @@
+// Grouped-query attention, batch 1: softmax without the maximum, as published.
+kernel @gqa_bs1(%q: f32[2,256,64], %k: f32[2,64,4096], %v: f32[2,4096,64]) -> f32[2,256,64] {
+  %s = matmul %q, %k
+  %e = exp %s
+  %l = sum %e axis=2
+  %p = div %e, %l
+  %o = matmul %p, %v
+  return %o
+}

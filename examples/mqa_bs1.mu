@@ -1,0 +1,9 @@
+// Multi-query attention, batch 1: softmax without the maximum, as published.
+kernel @mqa_bs1(%q: f32[1,1024,64], %k: f32[1,64,4096], %v: f32[1,4096,64]) -> f32[1,1024,64] {
+  %s = matmul %q, %k
+  %e = exp %s
+  %l = sum %e axis=2
+  %p = div %e, %l
+  %o = matmul %p, %v
+  return %o
+}
