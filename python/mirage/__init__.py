@@ -9,6 +9,7 @@
 
 from ._core import BlockGraph, DType, Tensor, dtype, op_table
 from ._core import version as __version__
+from .arrays import empty
 from .errors import Error, InputError, UnsupportedError
 from .graph import Graph, evaluate, load, parse
 from .program import Compiled
@@ -51,6 +52,7 @@ __all__ = [
     "__version__",
     "bfloat16",
     "dtype",
+    "empty",
     "evaluate",
     "float16",
     "float32",

@@ -62,6 +62,10 @@ class Tensor:
     def ndim(self) -> int:
         """Number of axes."""
 
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """In elements: those that an input was declared with, else row-major."""
+
     def __repr__(self) -> str: ...
 
     __array_ufunc__: None = None

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ._core import DType
+from ._core import DType, Tensor
 
 # What NumPy itself lacks comes from ml_dtypes where that is installed, else as bit patterns.
 _EXTENSIONS = {DType.bf16: "bfloat16", DType.f8e4m3: "float8_e4m3fn", DType.f8e5m2: "float8_e5m2"}
@@ -42,10 +42,15 @@ def _strided(shape: Sequence[int], strides: Sequence[int], dtype: np.dtype[Any])
     return np.ndarray(shape, dtype, memory, -low * dtype.itemsize, [s * dtype.itemsize for s in strides])
 
 
-def empty(shape: Sequence[int], strides: Sequence[int], dtype: DType, like: object = None) -> Any:
+def empty_array(shape: Sequence[int], strides: Sequence[int], dtype: DType, like: object = None) -> Any:
     """An uninitialised array with these strides (in elements): a PyTorch tensor if `like` is one."""
     if type(like).__module__.split(".")[0] == "torch":
         from . import torch as bridge
 
         return bridge.empty(shape, strides, dtype)
     return _as_extension(_strided(shape, strides, numpy_dtype(dtype)), dtype)
+
+
+def empty(tensor: Tensor) -> Any:
+    """An uninitialised NumPy array that can stand for an input: its shape, dtype and strides."""
+    return empty_array(tensor.shape, tensor.strides, tensor.dtype)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from . import _core
-from .arrays import empty
+from .arrays import empty_array
 
 
 class Compiled:
@@ -29,7 +29,7 @@ class Compiled:
         """All outputs as a list: those of `out`, or new arrays of the kind of the first input."""
         if out is None:
             like = arrays[0] if len(arrays) > 0 else None
-            out = [empty(*spec, like=like) for spec in self._program.outputs]
+            out = [empty_array(*spec, like=like) for spec in self._program.outputs]
         self._program.run(arrays, out, self._threads)
         return list(out)
 

@@ -39,6 +39,14 @@ nb::list tensors(const std::shared_ptr<GraphState>& state, const std::vector<ir:
   return list;
 }
 
+ir::Strides strides_of(const Tensor& tensor) {
+  const ir::Graph& graph = tensor.state->builder.draft();
+  for (size_t i = 0; i < graph.inputs.size(); ++i)
+    if (graph.inputs[i] == tensor.id && !graph.input_strides[i].empty())
+      return graph.input_strides[i];
+  return ir::row_major_strides(tensor.type().shape);
+}
+
 std::string describe(const Tensor& tensor) {
   const std::string& name = tensor.state->builder.draft().value(tensor.id).name;
   return fmt::format("%{}: {}", name.empty() ? std::to_string(tensor.id.index) : name,
@@ -82,6 +90,10 @@ void bind_graphs(nb::module_& module) {
       "dtype", [](const Tensor& self) { return self.type().dtype; }, "Type of the elements.");
   tensor.def_prop_ro(
       "ndim", [](const Tensor& self) { return self.type().shape.size(); }, "Number of axes.");
+  tensor.def_prop_ro(
+      "strides", [](const Tensor& self) { return to_tuple(strides_of(self)); },
+      nb::sig("def strides(self) -> tuple[int, ...]"),
+      "In elements: those that an input was declared with, else row-major.");
   tensor.def("__repr__", [](const Tensor& self) { return "Tensor(" + describe(self) + ")"; });
   // Without this, numpy_array * tensor would be an array of tensors.
   tensor.attr("__array_ufunc__") = nb::none();

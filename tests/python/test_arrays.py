@@ -108,3 +108,13 @@ def test_pytorch_tensors():
     graph = mi.Graph()
     graph.output(graph.input((3,), "bf16") * 2)
     assert np.array_equal(mi.evaluate(graph, torch.tensor([1.0, 2, 0], dtype=torch.bfloat16))[0], [2, 4, 0])
+
+
+def test_empty_stands_for_an_input():
+    graph = mi.Graph()
+    for shape, strides in [((3, 4), (1, 3)), ((3, 4), (4, 1)), ((3, 4), (-4, -1)), ((3, 4), (0, 1)), ((0, 4), (4, 1)), ((), ())]:
+        x = graph.input(shape, "f16", strides=strides)
+        array = mi.empty(x)
+        assert array.shape == shape == x.shape and x.strides == strides and array.dtype == np.float16
+        assert 0 in shape or array.strides == tuple(2 * stride for stride in strides)
+    assert mi.empty(graph.input((2,), "bf16")).itemsize == 2

@@ -1,0 +1,13 @@
+"""Grouped-query attention, batch 8: softmax without the maximum, as published."""
+
+import gqa_bs1
+import mirage as mi
+from _run import main
+
+
+def program() -> mi.Graph:
+    return gqa_bs1.program(batch=8)
+
+
+if __name__ == "__main__":
+    main(program())

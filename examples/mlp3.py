@@ -1,0 +1,18 @@
+"""The three-matrix MLP: a gated layer and the projection back."""
+
+import mirage as mi
+from _run import main
+
+
+def program() -> mi.Graph:
+    g = mi.Graph("mlp3")
+    x = g.input((8, 4096), name="x")
+    w1 = g.input((4096, 4096), name="w1")
+    w2 = g.input((4096, 4096), name="w2")
+    w3 = g.input((4096, 4096), name="w3")
+    g.output(g.silu(x @ w1) * (x @ w2) @ w3)
+    return g
+
+
+if __name__ == "__main__":
+    main(program())
