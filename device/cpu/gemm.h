@@ -238,7 +238,7 @@ struct Plan {
   /// b_in_place: B has contiguous rows of N.
   template <class Isa>
   static Plan make(const RowTiles<Isa>& tiles, int64_t n, int64_t k, size_t element,
-                   bool b_in_place, bool partials_in_c) {
+                   bool b_in_place, int64_t b_stride, bool partials_in_c) {
     const int64_t row_tiles = tiles.count;
     const int64_t l1_elements = static_cast<int64_t>(32768 / element);
     Plan plan;
@@ -246,8 +246,8 @@ struct Plan {
     plan.tiles = row_tiles;
     if (!plan.packs_b) {
       // A large B streams past: short chunks and wide blocks read it in long runs, sums of a block
-      // stay in L2.
-      const bool is_small = k * n <= 16 * l1_elements;
+      // stay in L2. So does a part of a wider matrix, whose rows collide in the caches.
+      const bool is_small = k * n <= 16 * l1_elements && b_stride <= 2 * n;
       plan.chunk = is_small                            ? std::min<int64_t>(k, 256)
                    : tiles.height > Isa::kTileRows / 2 ? 32
                                                        : 16;
@@ -282,8 +282,8 @@ void gemm(M m, N n, K k, Tile<const SA> a, B b, SC* c, int64_t c_stride, Workspa
 
   constexpr bool kFixedRows = requires { std::integral_constant<int64_t, M::value>(); };
   const detail::RowTiles<Isa> tiles(rows_total, kFixedRows);
-  const detail::Plan plan =
-      detail::Plan::make<Isa>(tiles, cols_total, depth_total, sizeof(T), kInPlace, kPartialsInC);
+  const detail::Plan plan = detail::Plan::make<Isa>(tiles, cols_total, depth_total, sizeof(T),
+                                                    kInPlace, b.stride, kPartialsInC);
 
   // Scratch: packed A block, one packed panel of B, partial sums.
   const int64_t chunk = std::max<int64_t>(plan.chunk, 1);
