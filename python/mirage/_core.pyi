@@ -152,9 +152,6 @@ class Graph:
 
     def __str__(self) -> str: ...
 
-    def mugraph_json(self, epoch: str = 'new') -> str:
-        """The graph in the published JSON format."""
-
     def const(self, value: float) -> Tensor:
         """a literal scalar"""
 

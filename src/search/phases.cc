@@ -9,14 +9,96 @@ namespace {
 using ir::Form;
 using ir::OpKind;
 
+/// Index in assignment.loop of the one loop class among these axes; -1 for none, -2 for two.
+int loop_class(const Dims& dims, const Assignment& assignment) {
+  int found = -1;
+  for (size_t i = 0; i < assignment.loop.size(); ++i)
+    if (contains_class(dims, assignment.loop[i])) found = found == -1 ? static_cast<int>(i) : -2;
+  return found;
+}
+
 State partial(bool is_max, size_t loop_index) {
   const State first = is_max ? State::PartialMax : State::PartialSum;
   return static_cast<State>(static_cast<size_t>(first) + loop_index);
 }
-bool is_partial(State state) { return state >= State::PartialSum; }
-bool is_partial_sum(State state) {
-  return state == State::PartialSum || state == State::PartialSum1;
+bool is_partial_sum(State state) { return is_partial(state) && !is_partial_max(state); }
+
+/// Of an operator that keeps the axes: those under which a partial sum stays one.
+std::optional<State> linear_state(OpKind kind, std::span<const State> args) {
+  const auto sum_and_invariant = [&](size_t i) {
+    return is_partial_sum(args[i]) && args[1 - i] == State::Invariant;
+  };
+  switch (kind) {
+    case OpKind::Transpose:
+      return args[0];
+    case OpKind::Neg:
+      return is_partial_sum(args[0]) ? std::optional(args[0]) : std::nullopt;
+    case OpKind::Add:
+    case OpKind::Sub:
+      if (is_partial_sum(args[0]) && args[0] == args[1]) return args[0];
+      return std::nullopt;
+    case OpKind::Mul:
+      if (sum_and_invariant(1)) return args[1];
+      [[fallthrough]];
+    case OpKind::Div:
+      return sum_and_invariant(0) ? std::optional(args[0]) : std::nullopt;
+    default:
+      return std::nullopt;
+  }
 }
+
+/// Of a contraction or reduction one of whose operands is a partial value: a sum of shares is a
+/// share of the sum; of the factors of a product one may be a share.
+std::optional<State> reduced_partial(OpKind kind, std::span<const State> args) {
+  if (kind == OpKind::MatMul) {
+    for (size_t i : {size_t{0}, size_t{1}})
+      if (is_partial_sum(args[i]) && args[1 - i] == State::Invariant) return args[i];
+    return std::nullopt;
+  }
+  if (is_partial_max(args[0]) != (kind == OpKind::Max)) return std::nullopt;
+  return args[0];
+}
+
+}  // namespace
+
+std::optional<State> complete_state(const Dims& dims, bool after_loop,
+                                    const Assignment& assignment) {
+  const int loop = loop_class(dims, assignment);
+  if (loop == -2 || (after_loop && loop >= 0)) return std::nullopt;
+  return after_loop ? State::AfterLoop : loop >= 0 ? State::InLoop : State::Invariant;
+}
+
+std::optional<State> state_after(OpKind kind, const ir::Attrs& attrs, std::span<const State> args,
+                                 std::span<const Dims* const> arg_dims, const Dims& result,
+                                 const Assignment& assignment) {
+  bool after = false, in_loop = false, partial_arg = false;
+  for (State arg : args) {
+    after |= arg == State::AfterLoop;
+    in_loop |= arg == State::InLoop;
+    partial_arg |= is_partial(arg);
+  }
+  if (after && (in_loop || partial_arg)) return std::nullopt;
+  const Form form = def(kind).form;
+  if (form != Form::Contract && form != Form::Reduce) {
+    if (partial_arg) return linear_state(kind, args);
+    return complete_state(result, after, assignment);
+  }
+
+  const Dims& dims = *arg_dims[0];
+  const ClassId over = kind == OpKind::MatMul ? dims.back() : dims[static_cast<size_t>(attrs.axis)];
+  const auto& grid = assignment.grid;
+  if (over != kNoClass && std::find(grid.begin(), grid.end(), over) != grid.end())
+    return std::nullopt;  // each block would hold a share of the result
+  const auto& loop = assignment.loop;
+  const auto at = std::find(loop.begin(), loop.end(), over);
+  if (at == loop.end() && !partial_arg) return complete_state(result, after, assignment);
+  if (loop_class(result, assignment) != -1) return std::nullopt;
+  if (partial_arg) return at == loop.end() ? reduced_partial(kind, args) : std::nullopt;
+  if (kind == OpKind::Mean) return std::nullopt;  // a mean over a tile is no share of it
+  return partial(kind == OpKind::Max, static_cast<size_t>(at - loop.begin()));
+}
+
+namespace {
 
 class Phaser {
  public:
@@ -44,14 +126,6 @@ class Phaser {
   }
 
  private:
-  /// Index in assignment.loop of the one loop class among these axes; -1 for none, -2 for two.
-  int loop_class(const Dims& dims) const {
-    int found = -1;
-    for (size_t i = 0; i < assignment_.loop.size(); ++i)
-      if (contains_class(dims, assignment_.loop[i])) found = found == -1 ? static_cast<int>(i) : -2;
-    return found;
-  }
-
   void record(Item item, Derivation derivation) {
     auto& known = phased_.derivations[item.index()];
     if (known.empty()) {
@@ -78,86 +152,21 @@ class Phaser {
 
   void apply(size_t e, std::vector<Item> args) {
     const Edge& edge = graph_.edges[e];
-    const std::optional<State> state = state_of(edge, args);
+    const Dims& dims = graph_.node(edge.result).dims;
+    State states[2] = {};
+    const Dims* arg_dims[2] = {};
+    for (size_t i = 0; i < args.size(); ++i) {
+      states[i] = args[i].state;
+      arg_dims[i] = &graph_.node(args[i].node).dims;
+    }
+    const std::optional<State> state =
+        args.empty() ? complete_state(dims, /*after_loop=*/false, assignment_)
+                     : state_after(edge.kind, edge.attrs, {states, args.size()},
+                                   {arg_dims, args.size()}, dims, assignment_);
     if (!state) return;
     const Item result{edge.result, *state};
-    for (const Item& arg : args)
-      if (arg == result) return;
-    record(result, {static_cast<int>(e), std::move(args)});
-  }
-
-  /// The state of a complete value with these axes whose operands are `after` the loop or not.
-  std::optional<State> plain(NodeId node, bool after) const {
-    const int loop = loop_class(graph_.node(node).dims);
-    if (loop == -2 || (after && loop >= 0)) return std::nullopt;
-    return after ? State::AfterLoop : loop >= 0 ? State::InLoop : State::Invariant;
-  }
-
-  std::optional<State> state_of(const Edge& edge, const std::vector<Item>& args) const {
-    bool after = false, in_loop = false, partial_arg = false;
-    for (const Item& arg : args) {
-      after |= arg.state == State::AfterLoop;
-      in_loop |= arg.state == State::InLoop;
-      partial_arg |= is_partial(arg.state);
-    }
-    if (after && (in_loop || partial_arg)) return std::nullopt;
-    const ir::OpDef& row = def(edge.kind);
-    if (row.form == Form::Contract || row.form == Form::Reduce)
-      return reduced_state(edge, args, after, partial_arg);
-    if (!partial_arg) return plain(edge.result, after);
-    return linear_state(edge, args);
-  }
-
-  /// Operators under which a partial sum stays one.
-  std::optional<State> linear_state(const Edge& edge, const std::vector<Item>& args) const {
-    const auto invariant = [&](size_t i) { return args[i].state == State::Invariant; };
-    switch (edge.kind) {
-      case OpKind::Transpose:
-        return args[0].state;
-      case OpKind::Neg:
-        if (is_partial_sum(args[0].state)) return args[0].state;
-        return std::nullopt;
-      case OpKind::Add:
-      case OpKind::Sub:
-        if (is_partial_sum(args[0].state) && args[0].state == args[1].state) return args[0].state;
-        return std::nullopt;
-      case OpKind::Mul:
-        if (is_partial_sum(args[0].state) && invariant(1)) return args[0].state;
-        if (is_partial_sum(args[1].state) && invariant(0)) return args[1].state;
-        return std::nullopt;
-      case OpKind::Div:
-        if (is_partial_sum(args[0].state) && invariant(1)) return args[0].state;
-        return std::nullopt;
-      default:
-        return std::nullopt;
-    }
-  }
-
-  std::optional<State> reduced_state(const Edge& edge, const std::vector<Item>& args, bool after,
-                                     bool partial_arg) const {
-    const Dims& dims = graph_.node(args[0].node).dims;
-    const bool is_max = edge.kind == OpKind::Max;
-    const ClassId over =
-        edge.kind == OpKind::MatMul ? dims.back() : dims[static_cast<size_t>(edge.attrs.axis)];
-    if (std::find(assignment_.grid.begin(), assignment_.grid.end(), over) != assignment_.grid.end())
-      return std::nullopt;  // each block would hold a share of the result
-    const auto loop = std::find(assignment_.loop.begin(), assignment_.loop.end(), over);
-    const bool over_loop = loop != assignment_.loop.end();
-    if (partial_arg) {
-      // A sum of shares is a share of the sum; of the factors of a product one may be a share.
-      if (over_loop || loop_class(graph_.node(edge.result).dims) != -1) return std::nullopt;
-      if (edge.kind != OpKind::MatMul) {
-        const bool share_of_max = !is_partial_sum(args[0].state);
-        return is_max == share_of_max ? std::optional(args[0].state) : std::nullopt;
-      }
-      if (is_partial_sum(args[0].state) && args[1].state == State::Invariant) return args[0].state;
-      if (is_partial_sum(args[1].state) && args[0].state == State::Invariant) return args[1].state;
-      return std::nullopt;
-    }
-    if (!over_loop) return plain(edge.result, after);
-    if (loop_class(graph_.node(edge.result).dims) != -1) return std::nullopt;
-    if (edge.kind == OpKind::Mean) return std::nullopt;  // a mean over a tile is no share of it
-    return partial(is_max, static_cast<size_t>(loop - assignment_.loop.begin()));
+    if (std::find(args.begin(), args.end(), result) == args.end())
+      record(result, {static_cast<int>(e), std::move(args)});
   }
 
   const ValueGraph& graph_;

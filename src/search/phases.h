@@ -3,6 +3,9 @@
 // and a state; the rules below are exact: a partial sum over the loop class may be scaled and added
 // to others of its kind, nothing else, until an accumulator completes it.
 
+#include <optional>
+#include <span>
+
 #include "search/assignment.h"
 #include "search/value_graph.h"
 
@@ -39,6 +42,17 @@ struct Phased {
   std::vector<std::vector<Derivation>> derivations;
   bool is_reachable(Item item) const { return !derivations[item.index()].empty(); }
 };
+
+/// The state of an operator's result from those of its operands, or nullopt where a block cannot
+/// compute it. The operator is not a leaf and not an accumulator.
+std::optional<State> state_after(ir::OpKind kind, const ir::Attrs& attrs,
+                                 std::span<const State> args, std::span<const Dims* const> arg_dims,
+                                 const Dims& result, const Assignment& assignment);
+/// The state of a complete value with these axes, before (or without) the loop or after it.
+std::optional<State> complete_state(const Dims& dims, bool after_loop,
+                                    const Assignment& assignment);
+constexpr bool is_partial(State state) { return state >= State::PartialSum; }
+constexpr bool is_partial_max(State state) { return state >= State::PartialMax; }
 
 Phased phased(const ValueGraph& graph, const Assignment& assignment);
 

@@ -2,14 +2,99 @@
 
 #include <algorithm>
 #include <chrono>
+#include <thread>
 
+#include "search/closure.h"
 #include "search/phases.h"
 
 namespace mirage::search {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 constexpr std::array<std::string_view, kDroppedReasons> kDroppedNames = {
-    "useless", "dishonest", "non-monotone", "undefined", "unreachable", "duplicate"};
+    "useless", "dishonest", "non-monotone", "undefined", "unreachable", "detour"};
+
+Clock::time_point deadline_of(const SearchOptions& options, Clock::time_point start) {
+  const double seconds = std::clamp(options.time_limit_seconds, 0.0, 1e6);
+  return start +
+         std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+}
+
+/// Plans of every assignment, in the order of assignments; which thread did which does not matter.
+std::vector<Extracted> extract_all(const Problem& problem, const ValueGraph& graph,
+                                   const std::vector<Assignment>& all, const SearchOptions& options,
+                                   Clock::time_point deadline, std::atomic<bool>& is_late) {
+  ExtractOptions extract_options;
+  extract_options.max_plans = options.max_plans_per_assignment;
+  extract_options.max_operators = options.max_operators;
+  std::vector<Extracted> results(all.size());
+  std::atomic<size_t> next = 0;
+  const auto work = [&] {
+    for (size_t i = next++; i < all.size(); i = next++) {
+      const bool cancelled = options.cancel && options.cancel->load(std::memory_order_relaxed);
+      if (cancelled || Clock::now() > deadline) {
+        is_late = true;
+        return;
+      }
+      results[i] = extract(problem, graph, phased(graph, all[i]), all[i], extract_options);
+    }
+  };
+  std::vector<std::thread> threads;
+  const size_t count =
+      std::min<size_t>(static_cast<size_t>(std::max(options.threads, 1)), all.size());
+  for (size_t t = 1; t < count; ++t) threads.emplace_back(work);
+  work();
+  for (std::thread& thread : threads) thread.join();
+  return results;
+}
+
+/// The cheapest plans overall, but of every assignment at least its cheapest, as far as they fit.
+void keep_best(std::vector<Structure>& structures, size_t limit) {
+  std::vector<std::pair<bool, size_t>> order;  // not first of its assignment, index
+  for (size_t i = 0; i < structures.size(); ++i)
+    order.emplace_back(i > 0 && structures[i].assignment == structures[i - 1].assignment, i);
+  std::stable_sort(order.begin(), order.end(), [&](const auto& a, const auto& b) {
+    if (a.first != b.first) return !a.first;
+    return structures[a.second].plan.cost < structures[b.second].plan.cost;
+  });
+  if (order.size() > limit) order.resize(limit);
+  std::stable_sort(order.begin(), order.end(), [&](const auto& a, const auto& b) {
+    return structures[a.second].plan.cost < structures[b.second].plan.cost;
+  });
+  std::vector<Structure> kept;
+  for (const auto& entry : order) kept.push_back(std::move(structures[entry.second]));
+  structures = std::move(kept);
+}
+
+/// The operators of a plan with the axes they produce, sorted.
+std::vector<std::pair<ir::OpKind, Dims>> work_of(const Plan& plan) {
+  std::vector<std::pair<ir::OpKind, Dims>> work;
+  for (const Step& step : plan.steps)
+    if (!step.args.empty()) work.emplace_back(step.kind, step.dims);
+  std::sort(work.begin(), work.end());
+  return work;
+}
+
+/// Drops plans that do all the work of a cheaper one and more: x * y / y instead of x.
+void drop_detours(std::vector<Plan>& plans, SearchStats& stats) {
+  std::vector<std::vector<std::pair<ir::OpKind, Dims>>> kept_work;
+  std::vector<Plan> kept;
+  for (Plan& plan : plans) {
+    auto work = work_of(plan);
+    const bool is_detour = std::any_of(kept_work.begin(), kept_work.end(), [&](const auto& less) {
+      return less.size() < work.size() &&
+             std::includes(work.begin(), work.end(), less.begin(), less.end());
+    });
+    if (is_detour) {
+      ++stats.dropped[static_cast<size_t>(Dropped::Detour)];
+      continue;
+    }
+    kept_work.push_back(std::move(work));
+    kept.push_back(std::move(plan));
+  }
+  plans = std::move(kept);
+}
 
 }  // namespace
 
@@ -21,42 +106,48 @@ std::string_view name_of(Stop stop) {
 }
 
 Result<SearchResult> search(const ir::Graph& program, const SearchOptions& options) {
-  const auto start = std::chrono::steady_clock::now();
+  const Clock::time_point start = Clock::now(), deadline = deadline_of(options, start);
   SearchResult result;
-  const auto elapsed = [&] {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  SearchStats& stats = result.stats;
+  const auto finish = [&] {
+    stats.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   };
   auto problem = problem_of(program);
   if (!problem) {
     if (problem.error().code != Code::Unsupported) return tl::unexpected(problem.error());
     result.reason = problem.error().message;
-    result.stats.seconds = elapsed();
+    finish();
     return result;
   }
-  const ValueGraph graph = own_values(**problem);
-  SearchStats& stats = result.stats;
-  stats.nodes = graph.nodes.size();
-  stats.edges = graph.edges.size();
-  const ExtractOptions extract_options{options.max_plans_per_assignment, options.max_operators};
-  for (const Assignment& assignment : assignments(**problem)) {
-    ++stats.assignments;
-    Extracted extracted =
-        extract(**problem, graph, phased(graph, assignment), assignment, extract_options);
-    if (extracted.plans.empty()) {
+
+  // A closure cut short still holds the program's own values, so there is something to extract.
+  const ClosureOptions closure_options{options.max_nodes, options.seed, deadline, options.cancel};
+  const ValueGraph graph = closure(**problem, closure_options, stats).graph;
+  if (!stats.used_algebra)
+    result.reason = "search: no normal form of the program; only its own operators were used";
+
+  const std::vector<Assignment> all = assignments(**problem);
+  stats.assignments = all.size();
+  std::atomic<bool> is_late = false;
+  const Clock::time_point extract_deadline =
+      std::max(deadline, Clock::now() + std::chrono::seconds(1));
+  std::vector<Extracted> extracted =
+      extract_all(**problem, graph, all, options, extract_deadline, is_late);
+  if (is_late && stats.stop == Stop::Complete)
+    stats.stop = options.cancel && options.cancel->load() ? Stop::Cancelled : Stop::TimeLimit;
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (extracted[i].plans.empty()) {
       ++stats.dropped[static_cast<size_t>(Dropped::Unreachable)];
       continue;
     }
     ++stats.fused_assignments;
-    for (Plan& plan : extracted.plans)
-      result.structures.push_back(structure_of(*problem, assignment, std::move(plan)));
+    drop_detours(extracted[i].plans, stats);
+    for (Plan& plan : extracted[i].plans)
+      result.structures.push_back(structure_of(*problem, all[i], std::move(plan)));
   }
   stats.plans = result.structures.size();
-  std::stable_sort(
-      result.structures.begin(), result.structures.end(),
-      [](const Structure& a, const Structure& b) { return a.plan.cost < b.plan.cost; });
-  if (result.structures.size() > options.max_structures)
-    result.structures.resize(options.max_structures);
-  stats.seconds = elapsed();
+  keep_best(result.structures, options.max_structures);
+  finish();
   return result;
 }
 

@@ -28,7 +28,7 @@ enum class Dropped : uint8_t {
   NonMonotone,  // undoes an operator
   Undefined,    // the algebra has no meaning for it, or it is too large
   Unreachable,  // an assignment under which no kernel computes every target
-  Duplicate,    // a plan with the structure of another
+  Detour,       // a plan that does all the work of a cheaper one and more
 };
 constexpr size_t kDroppedReasons = 6;
 std::string_view name_of(Dropped reason);

@@ -1,0 +1,43 @@
+#pragma once
+// Identity of values by evaluation: every value of the search carries its float64 elements at tiny
+// extents, for two random choices of the inputs (of both signs, and positive so that roots and
+// logarithms are defined). Equal elements are taken for equal values. That decides only what the
+// search considers the same node; every structure is proved afterwards by verify.
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "search/problem.h"
+
+namespace mirage::search {
+
+/// Row-major over the sample extents of its dims; first the signed elements, then the positive.
+using Sample = std::vector<double>;
+
+class Sampler {
+ public:
+  Sampler(const Problem& problem, uint64_t seed);
+
+  Sample input(size_t index) const;
+  Sample constant(double value) const { return {value, value}; }
+  Sample extent(ClassId id) const;
+  /// nullopt if no element is defined (not finite) in both choices.
+  std::optional<Sample> apply(ir::OpKind kind, const ir::Attrs& attrs,
+                              std::span<const Sample* const> args,
+                              std::span<const Dims* const> arg_dims, const Dims& result) const;
+
+  /// False if the value is constant along one of its axes.
+  bool depends_on_all(const Sample& sample, const Dims& dims) const;
+  int64_t extent_of(ClassId id) const { return id == kNoClass ? 1 : extents_[id]; }
+  size_t count(const Dims& dims) const;
+
+ private:
+  std::vector<Dims> inputs_;
+  std::vector<int64_t> extents_;  // by class
+  uint64_t seed_;
+};
+
+bool same_sample(const Sample& a, const Sample& b);
+
+}  // namespace mirage::search
