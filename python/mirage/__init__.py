@@ -7,7 +7,7 @@
     g.output(g.exp(x) @ w)
 """
 
-from ._core import BlockGraph, DType, Tensor, dtype, op_table
+from ._core import BlockGraph, DType, Tensor, Verdict, dtype, op_table, verify
 from ._core import version as __version__
 from .arrays import empty
 from .errors import Error, InputError, UnsupportedError
@@ -49,6 +49,7 @@ __all__ = [
     "TBGraph",
     "Tensor",
     "UnsupportedError",
+    "Verdict",
     "__version__",
     "bfloat16",
     "dtype",
@@ -76,4 +77,5 @@ __all__ = [
     "uint32",
     "uint64",
     "uint8",
+    "verify",
 ]

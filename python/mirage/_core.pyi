@@ -409,3 +409,59 @@ def compile(graph: Graph, target: str = 'cpu') -> Program:
 
 def evaluate(graph: Graph, inputs: Sequence[object], outputs: Sequence[object]) -> None:
     """Computes the outputs (f64, row-major) in float64, by the interpreter."""
+
+class Verdict:
+    """Whether two programs are the same function; true if they are."""
+
+    @property
+    def answer(self) -> str:
+        """"equivalent", "different" or "unknown"."""
+
+    @property
+    def method(self) -> str:
+        """How that was found."""
+
+    @property
+    def log2_error_bound(self) -> float:
+        """
+        Base-2 logarithm of the probability that a wrong pair passed; 0: none is claimed.
+        """
+
+    @property
+    def trials(self) -> int:
+        """Random evaluations over finite fields."""
+
+    @property
+    def all_sizes(self) -> bool:
+        """Holds for all extents, not only for these."""
+
+    @property
+    def output_order(self) -> list[int]:
+        """
+        Entry i is the candidate's output that computes output i of the reference.
+        """
+
+    @property
+    def uninterpreted(self) -> list[str]:
+        """Functions of which only equal arguments with equal results were used."""
+
+    @property
+    def notes(self) -> list[str]:
+        """What was assumed or restricted, a line each."""
+
+    @property
+    def reason(self) -> str:
+        """Why the answer is not "equivalent"."""
+
+    @property
+    def witness(self) -> str | None:
+        """Inputs on which the two differ, in words."""
+
+    def __bool__(self) -> bool: ...
+
+    def __str__(self) -> str: ...
+
+    def __repr__(self) -> str: ...
+
+def verify(reference: Graph, candidate: Graph, seed: int = 1) -> Verdict:
+    """Whether the candidate computes the same function as the reference."""

@@ -23,18 +23,16 @@ class Graph(Runnable):
         return self.compiled()(*arrays, out=out)
 
 
-def _adopted(graphs: list[_core.Graph]) -> list[Graph]:
-    result = []
-    for core in graphs:
-        graph = Graph()
-        graph.become(core)
-        result.append(graph)
-    return result
+def adopted(core: _core.Graph) -> Graph:
+    """What the extension module returns, as a Graph of this package."""
+    graph = Graph()
+    graph.become(core)
+    return graph
 
 
 def parse(text: str) -> list[Graph]:
     """The graphs of a text in the .mu format."""
-    return _adopted(_core.parse(text))
+    return [adopted(graph) for graph in _core.parse(text)]
 
 
 def load(path: str | os.PathLike[str], epoch: str = "new") -> list[Graph]:
@@ -42,7 +40,7 @@ def load(path: str | os.PathLike[str], epoch: str = "new") -> list[Graph]:
 
     The epoch, "old" or "new", says what the dtype codes of a .json file mean.
     """
-    return _adopted(_core.load(path, epoch))
+    return [adopted(graph) for graph in _core.load(path, epoch)]
 
 
 def evaluate(graph: _core.Graph, *arrays: Any) -> list[np.ndarray[Any, Any]]:

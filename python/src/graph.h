@@ -72,6 +72,7 @@ void bind_composites(nanobind::class_<KernelHandle>& kernel);
 void bind_text(nanobind::module_& module, nanobind::class_<KernelHandle>& kernel,
                nanobind::class_<BlockHandle>& block);
 void bind_files(nanobind::module_& module, nanobind::class_<KernelHandle>& kernel);
+void bind_verdicts(nanobind::module_& module);
 void bind_blocks(nanobind::class_<KernelHandle>& kernel, nanobind::class_<BlockHandle>& block);
 void bind_operators(nanobind::module_& module, nanobind::class_<KernelHandle>& kernel,
                     nanobind::class_<BlockHandle>& block, nanobind::class_<Tensor>& tensor);

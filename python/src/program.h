@@ -23,6 +23,7 @@ std::vector<codegen::Argument> input_arguments(const ir::Graph& graph);
 std::vector<codegen::Argument> output_arguments(const ir::Graph& graph);
 
 void bind_programs(nanobind::module_& module);
+void bind_optimize(nanobind::module_& module);
 void bind_evaluate(nanobind::module_& module);
 
 }  // namespace mirage::python
