@@ -23,7 +23,7 @@ struct ValueMeaning {
 
 struct Meaning {
   std::vector<ValueMeaning> outputs;
-  /// Per value of the kernel graph (invalid where nothing was needed).
+  /// Per value of the kernel graph.
   std::vector<ValueMeaning> values;
   /// Functions and operators taken without a law: "erf", "gauge_max", ..., sorted.
   std::vector<std::string> uninterpreted;

@@ -59,7 +59,8 @@ class Printer {
       case AtomKind::In:
         text = atom.symbol < names_.inputs.size() && !names_.inputs[atom.symbol].empty()
                    ? names_.inputs[atom.symbol]
-                   : fmt::format("X{}", atom.symbol);
+               : atom.symbol >> 31 ? fmt::format("select{}", atom.symbol & 0x7fffffffu)
+                                   : fmt::format("X{}", atom.symbol);
         text += "[";
         for (size_t axis = 0; axis < atom.ends.size(); ++axis) {
           if (axis) text += ",";

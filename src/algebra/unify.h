@@ -4,7 +4,7 @@
 // inner extents of matmul, batch and elementwise axes, both sides of a reshape, a load's axis and
 // the block axes that split it, inputs of the compared graphs. Atoms are roots of the arena's index
 // tree; where one graph splits an axis and another does not, both are refined to the common split
-// (papers: "every dimension is a product of named index atoms").
+// (papers 2.5: "every dimension is a product of named index atoms").
 
 #include <span>
 #include <vector>
@@ -22,12 +22,25 @@ using Dims = std::vector<AtomList>;
 struct GraphIndex {
   std::vector<Dims> values;                     // by ValueId
   std::vector<AtomList> axes;                   // block level: by axis of the launch
-  std::vector<std::vector<GraphIndex>> blocks;  // by OpId: empty, or the index of the body
+  std::vector<std::vector<GraphIndex>> blocks;  // by OpId: empty, or one: the index of the body
+  std::vector<bool> is_opaque;  // by OpId: a reshape whose sides have no common refinement
 };
 
-/// Jointly for all graphs, whose inputs correspond (same count and shapes). Unsupported if two
-/// splits have no common refinement.
-Result<std::vector<GraphIndex>> unify(IndexTree& index, std::span<const ir::Graph* const> graphs);
+/// An axis of `whole` elements cut into tiles of which the last one is shorter.
+struct Ragged {
+  AtomList axis;
+  AtomList tile;
+  Node whole;
+};
+
+struct Unified {
+  std::vector<GraphIndex> graphs;
+  std::vector<Ragged> ragged;
+};
+
+/// Jointly for all graphs, whose inputs correspond (BadInput unless count and shapes agree).
+/// Unsupported if two splits have no common refinement, or for an empty axis.
+Result<Unified> unify(IndexTree& index, std::span<const ir::Graph* const> graphs);
 
 /// Dims in one list.
 AtomList flattened(const Dims& dims);
