@@ -204,14 +204,16 @@ Result<std::vector<ValueId>> GraphBuilder::add_block(GraphPtr body,
 Result<GraphPtr> GraphBuilder::finish(std::span<const ValueId> outputs,
                                       std::span<const Strides> output_strides) const {
   Graph graph = graph_;
-  const std::string what = graph.name.empty() ? "graph" : fmt::format("graph @{}", graph.name);
+  const std::string_view noun = graph.level == Level::Block ? "block" : "graph";
+  const std::string what =
+      graph.name.empty() ? std::string(noun) : fmt::format("{} @{}", noun, graph.name);
   if (graph.ops.empty()) return bad_input("{}: has no operators", what);
   graph.outputs.assign(outputs.begin(), outputs.end());
   if (graph.level == Level::Block) {
     graph.outputs.clear();
     for (const Op& op : graph.ops)
       if (op.kind == OpKind::Store) graph.outputs.push_back(op.results[0]);
-    if (graph.outputs.empty()) return bad_input("{}: a block stores nothing", what);
+    if (graph.outputs.empty()) return bad_input("{}: stores nothing", what);
   } else if (graph.outputs.empty()) {
     std::vector<bool> read(graph.values.size(), false);
     for (const Op& op : graph.ops)

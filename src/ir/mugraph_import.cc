@@ -59,8 +59,8 @@ Result<void> Values::define(const Tensor& tensor, ValueId id, const std::string&
 
 Result<void> Values::define(const JsonOp& op, std::span<const ValueId> results) {
   if (results.size() != op.outputs.size())
-    return bad_input("{}: expected {} results, found {}", op.where, results.size(),
-                     op.outputs.size());
+    return bad_input("{}: expected {} result{}, found {}", op.where, results.size(),
+                     results.size() == 1 ? "" : "s", op.outputs.size());
   for (size_t i = 0; i < results.size(); ++i)
     MIRAGE_TRY_VOID(define(op.outputs[i], results[i], op.where));
   return {};

@@ -1,5 +1,7 @@
 #include "ir/mugraph_read.h"
 
+#include <algorithm>
+
 #include "ir/mugraph_format.h"
 
 namespace mirage::ir::mugraph {
@@ -49,7 +51,8 @@ Result<Json> parse_json(std::string_view text) {
   if (!json.is_discarded()) return json;
   ErrorPosition finder;
   Json::sax_parse(text, &finder);
-  return bad_input("not JSON: stopped at byte {} of {}", finder.position, text.size());
+  return bad_input("not JSON: stopped at byte {} of {}", std::min(finder.position, text.size()),
+                   text.size());
 }
 
 Result<const Json*> member(const Json& object, const char* key, const std::string& where) {
