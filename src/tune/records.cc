@@ -15,7 +15,7 @@ namespace {
 constexpr const char* kSchema =
     "CREATE TABLE IF NOT EXISTS winner ("
     " key TEXT PRIMARY KEY, name TEXT NOT NULL, target TEXT NOT NULL, program TEXT NOT NULL,"
-    " program_hash TEXT NOT NULL, verdict TEXT NOT NULL, time_us REAL NOT NULL,"
+    " program_hash TEXT NOT NULL, plan TEXT NOT NULL, verdict TEXT NOT NULL, time_us REAL NOT NULL,"
     " baseline_us REAL NOT NULL, created INTEGER NOT NULL) WITHOUT ROWID";
 // Raised when the table changes; another number is another file format and is moved aside.
 constexpr int kFormat = 1;
@@ -129,7 +129,8 @@ Result<void> RecordStore::connect() {
   sqlite3_stmt* probe = nullptr;
   const int status = sqlite3_prepare_v2(
       raw,
-      "SELECT key,name,target,program,program_hash,verdict,time_us,baseline_us,created FROM winner",
+      "SELECT key,name,target,program,program_hash,plan,verdict,time_us,baseline_us,created FROM "
+      "winner",
       -1, &probe, nullptr);
   sqlite3_finalize(probe);
   if (status != SQLITE_OK)
@@ -169,7 +170,7 @@ Result<std::optional<Record>> RecordStore::find(const RecordKey& key) {
   sqlite3_stmt* raw = nullptr;
   const int prepared =
       sqlite3_prepare_v2(handle_.get(),
-                         "SELECT program, program_hash, verdict, time_us, baseline_us,"
+                         "SELECT program, program_hash, plan, verdict, time_us, baseline_us,"
                          " created FROM winner WHERE key=?1",
                          -1, &raw, nullptr);
   const Statement statement(raw);
@@ -180,9 +181,9 @@ Result<std::optional<Record>> RecordStore::find(const RecordKey& key) {
   if (status != SQLITE_ROW) return sql_error(handle_.get(), file_);
   const std::optional<Hash128> hash = hash_of(text_of(raw, 1));
   if (!hash) return std::optional<Record>();
-  return std::optional<Record>(Record{text_of(raw, 0), *hash, text_of(raw, 2),
-                                      sqlite3_column_double(raw, 3), sqlite3_column_double(raw, 4),
-                                      sqlite3_column_int64(raw, 5)});
+  return std::optional<Record>(Record{text_of(raw, 0), *hash, text_of(raw, 2), text_of(raw, 3),
+                                      sqlite3_column_double(raw, 4), sqlite3_column_double(raw, 5),
+                                      sqlite3_column_int64(raw, 6)});
 }
 
 Result<void> RecordStore::save(const RecordKey& key, std::string_view name, const Record& record) {
@@ -190,11 +191,11 @@ Result<void> RecordStore::save(const RecordKey& key, std::string_view name, cons
   const int prepared = sqlite3_prepare_v2(
       handle_.get(),
       "INSERT INTO winner "
-      "(key,name,target,program,program_hash,verdict,time_us,baseline_us,created)"
-      " VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9)"
-      " ON CONFLICT(key) DO UPDATE SET name=?2, program=?4, program_hash=?5, verdict=?6, "
-      "time_us=?7,"
-      " baseline_us=?8, created=?9 WHERE ?7 <= time_us",
+      "(key,name,target,program,program_hash,plan,verdict,time_us,baseline_us,created)"
+      " VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10)"
+      " ON CONFLICT(key) DO UPDATE SET name=?2, program=?4, program_hash=?5, plan=?6, "
+      "verdict=?7, time_us=?8,"
+      " baseline_us=?9, created=?10 WHERE ?8 <= time_us",
       -1, &raw, nullptr);
   const Statement statement(raw);
   if (prepared != SQLITE_OK) return sql_error(handle_.get(), file_);
@@ -203,10 +204,11 @@ Result<void> RecordStore::save(const RecordKey& key, std::string_view name, cons
   bind_text(raw, 3, key.target);
   bind_text(raw, 4, record.program);
   bind_text(raw, 5, to_hex(record.program_hash));
-  bind_text(raw, 6, record.verdict);
-  sqlite3_bind_double(raw, 7, record.time_us);
-  sqlite3_bind_double(raw, 8, record.baseline_us);
-  sqlite3_bind_int64(raw, 9,
+  bind_text(raw, 6, record.plan);
+  bind_text(raw, 7, record.verdict);
+  sqlite3_bind_double(raw, 8, record.time_us);
+  sqlite3_bind_double(raw, 9, record.baseline_us);
+  sqlite3_bind_int64(raw, 10,
                      record.created_seconds != 0 ? record.created_seconds
                                                  : static_cast<int64_t>(std::time(nullptr)));
   if (sqlite3_step(raw) != SQLITE_DONE) return sql_error(handle_.get(), file_);

@@ -31,6 +31,7 @@ struct RecordKey {
 struct Record {
   std::string program;          // the winner as .mu text
   Hash128 program_hash;         // its structural hash, compared after parsing
+  std::string plan;             // of the winner, in words
   std::string verdict;          // one line for people
   double time_us = 0;           // median of the winner
   double baseline_us = 0;       // median of candidate 0 in the same run

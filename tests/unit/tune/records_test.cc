@@ -29,7 +29,9 @@ class Records : public testing::Test {
   static RecordKey key(uint64_t n) {
     return {{n, 1}, "cpu-avx2", "", "g++ 12", {2, 3}, "0.1", "m"};
   }
-  static Record record(double us) { return {"kernel @x", {4, 5}, "equivalent", us, 2 * us, 17}; }
+  static Record record(double us) {
+    return {"kernel @x", {4, 5}, "one kernel", "equivalent", us, 2 * us, 17};
+  }
 
   fs::path folder_, file_;
 };
@@ -43,6 +45,8 @@ TEST_F(Records, FindsWhatWasSaved) {
   ASSERT_TRUE(found);
   EXPECT_EQ(found->program, "kernel @x");
   EXPECT_EQ(found->program_hash, (Hash128{4, 5}));
+  EXPECT_EQ(found->plan, "one kernel");
+  EXPECT_EQ(found->verdict, "equivalent");
   EXPECT_EQ(found->baseline_us, 20);
   EXPECT_EQ(found->created_seconds, 17);
   EXPECT_TRUE(store.notes().empty());
@@ -122,7 +126,7 @@ pid_t start_writer(const std::string& file, uint64_t writer, uint64_t count) {
   for (uint64_t n = 0; n < count; ++n) {
     RecordKey key;
     key.graph = {writer, n};
-    if (!store->save(key, "x", Record{"p", {1, 2}, "v", 1, 2, 0})) ::_exit(3);
+    if (!store->save(key, "x", Record{"p", {1, 2}, "plan", "v", 1, 2, 0})) ::_exit(3);
   }
   ::_exit(0);
 }
