@@ -107,8 +107,7 @@ class Run {
                          build_.target.name);
     build_.compile = session_.compile_options();
     build_.verify.seed = options_.seed;
-    MIRAGE_TRY(const runtime::Compiler compiler,
-               runtime::find_compiler(build_.compile.compiler));
+    MIRAGE_TRY(const runtime::Compiler compiler, runtime::find_compiler(build_.compile.compiler));
     threads_ = options_.threads > 0 ? options_.threads : tune::core_count();
     report_.program = program_->name;
     report_.program_hash = program_->hash;
@@ -267,8 +266,8 @@ class Run {
     options.compile = build_.compile;
     options.threads = threads_;
     const double left = options_.time_limit_seconds - elapsed();
-    options.time_limit = std::chrono::milliseconds(
-        static_cast<int64_t>(1000 * std::clamp(left, 5.0, 30.0)));
+    options.time_limit =
+        std::chrono::milliseconds(static_cast<int64_t>(1000 * std::clamp(left, 5.0, 30.0)));
     return options;
   }
 
@@ -277,7 +276,8 @@ class Run {
     const double begun = elapsed();
     for (size_t i = first; i < tracks_.size(); ++i) {
       Track& track = tracks_[i];
-      tell("measure", static_cast<int64_t>(i - first), static_cast<int64_t>(tracks_.size() - first));
+      tell("measure", static_cast<int64_t>(i - first),
+           static_cast<int64_t>(tracks_.size() - first));
       if (!track.built) continue;
       if (i > 0 && !may_begin(kMeasureShare)) {
         track.report.lost = "no time to measure it";
@@ -315,7 +315,8 @@ class Run {
       const size_t structure = tracks_[index].proposal.structure;
       if (std::find(asked.begin(), asked.end(), structure) != asked.end()) continue;
       asked.push_back(structure);
-      std::vector<Proposal> more = proposals.more_of(structure, asked.size() == 1 ? (left + 1) / 2 : left);
+      std::vector<Proposal> more =
+          proposals.more_of(structure, asked.size() == 1 ? (left + 1) / 2 : left);
       left -= more.size();
       add(std::move(more));
     }
@@ -370,7 +371,9 @@ class Run {
     return {};
   }
 
-  void seconds(const char* stage, double begun) { report_.stage_seconds[stage] += elapsed() - begun; }
+  void seconds(const char* stage, double begun) {
+    report_.stage_seconds[stage] += elapsed() - begun;
+  }
 
   Result<Optimized> finish() {
     for (size_t i = 0; i < tracks_.size(); ++i) {

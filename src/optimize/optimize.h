@@ -21,8 +21,8 @@ struct Progress {
   std::string_view stage;
   int64_t done = 0;
   int64_t total = 0;
-  double best_us = 0;      // 0: nothing timed yet
-  double baseline_us = 0;  // of candidate 0
+  double best_us = 0;       // 0: nothing timed yet
+  double baseline_us = 0;   // of candidate 0
   double seconds_left = 0;  // of the time limit
 };
 
@@ -41,8 +41,8 @@ struct OptimizeOptions {
 struct Optimized {
   Report report;
   ir::GraphPtr program;
-  ir::GraphPtr winner;       // equivalent to the program
-  lower::Program lowered;    // of the winner
+  ir::GraphPtr winner;     // equivalent to the program
+  lower::Program lowered;  // of the winner
   std::shared_ptr<const runtime::Executable> executable;
 };
 

@@ -36,8 +36,8 @@ class Proposals {
   /// Structures with at least one schedule.
   size_t structures() const { return ranked_.size(); }
 
-  /// Up to `count` more graphs: the best schedule of each structure, cheapest structure first. Twins
-  /// of graphs that were given before are left out.
+  /// Up to `count` more graphs: the best schedule of each structure, cheapest structure first.
+  /// Twins of graphs that were given before are left out.
   std::vector<Proposal> first_wave(size_t count);
   /// Up to `count` further schedules of one structure.
   std::vector<Proposal> more_of(size_t structure, size_t count);

@@ -1,0 +1,88 @@
+#include <nlohmann/json.hpp>
+
+#include "report/report.h"
+
+namespace mirage::report {
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json timing(const tune::Timing& timing) {
+  return {{"time_us", timing.median_us},
+          {"low_us", timing.low_us},
+          {"high_us", timing.high_us},
+          {"samples", timing.samples}};
+}
+
+ordered_json verdict(const verify::Verdict& verdict) {
+  return {{"answer", verify::name_of(verdict.answer)},
+          {"method", verify::name_of(verdict.method)},
+          {"log2_error_bound", verdict.log2_error_bound},
+          {"trials", verdict.trials},
+          {"all_sizes", verdict.all_sizes},
+          {"uninterpreted", verdict.uninterpreted},
+          {"reason", verdict.reason}};
+}
+
+ordered_json candidate(const optimize::CandidateReport& row) {
+  ordered_json out = {{"number", row.number},
+                      {"plan", row.plan},
+                      {"schedule", row.schedule},
+                      {"graph", to_hex(row.graph)},
+                      {"verdict", verdict(row.verdict)},
+                      {"predicted_us", row.predicted_us},
+                      {"is_timed", row.is_timed},
+                      {"lost", row.lost}};
+  if (row.is_timed) {
+    out["timing"] = timing(row.timing);
+    out["check"] = {{"cases", row.checked_cases},
+                    {"entries", row.deviation.compared},
+                    {"entries_without_bound", row.deviation.without_bound},
+                    {"max_abs_error", row.deviation.max_abs},
+                    {"max_error_of_bound", row.deviation.max_of_bound}};
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string to_json(const optimize::Report& report) {
+  ordered_json out = {{"schema", "mirage/optimize/1"},
+                      {"program", report.program},
+                      {"program_hash", to_hex(report.program_hash)},
+                      {"target", report.target},
+                      {"machine", report.machine},
+                      {"compiler", report.compiler},
+                      {"version", report.version},
+                      {"threads", report.threads},
+                      {"seed", report.seed}};
+  out["funnel"] = {{"values", report.values},     {"structures", report.structures},
+                   {"schedules", report.schedules}, {"verified", report.verified},
+                   {"built", report.built},       {"checked", report.checked},
+                   {"timed", report.timed}};
+  out["rejected"] = ordered_json::array();
+  for (const optimize::Rejected& rejected : report.rejected)
+    out["rejected"].push_back({{"stage", optimize::name_of(rejected.stage)},
+                               {"reason", rejected.reason},
+                               {"count", rejected.count},
+                               {"example", rejected.example}});
+  out["candidates"] = ordered_json::array();
+  for (const optimize::CandidateReport& row : report.candidates)
+    out["candidates"].push_back(candidate(row));
+  out["winner"] = report.winner;
+  out["baseline_us"] = report.baseline().timing.median_us;
+  out["winner_us"] = report.best().timing.median_us;
+  out["speed_up"] = report.speed_up();
+  out["check_families"] = report.check_families;
+  out["spot_checks"] = report.spot_checks;
+  out["is_from_store"] = report.is_from_store;
+  out["stop"] = optimize::name_of(report.stop);
+  out["search_seconds"] = report.search.seconds;
+  out["stage_seconds"] = ordered_json::object();
+  for (const auto& [stage, seconds] : report.stage_seconds) out["stage_seconds"][stage] = seconds;
+  out["total_seconds"] = report.total_seconds;
+  out["notes"] = report.notes;
+  return out.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace mirage::report

@@ -1,0 +1,146 @@
+#include <algorithm>
+#include <string_view>
+
+#include "report/report.h"
+
+namespace mirage::report {
+namespace {
+
+using optimize::CandidateReport;
+using optimize::Rejected;
+using optimize::Report;
+
+constexpr size_t kWidth = 80;
+
+std::string shortened(std::string_view text, size_t width) {
+  if (text.size() <= width) return std::string(text);
+  return std::string(text.substr(0, width - 3)) + "...";
+}
+
+/// Words of a text in lines of the page's width, all but the first indented.
+std::string wrapped(std::string_view text, size_t indent) {
+  std::string out, line(indent, ' ');
+  size_t start = 0;
+  while (start < text.size()) {
+    size_t end = std::min(text.find(' ', start), text.size());
+    const std::string_view word = text.substr(start, end - start);
+    if (line.size() > indent && line.size() + 1 + word.size() > kWidth) {
+      out += line + "\n";
+      line.assign(indent, ' ');
+    }
+    if (line.size() > indent) line += ' ';
+    line += word;
+    start = end + 1;
+  }
+  return out + line + "\n";
+}
+
+std::string bar(double part, size_t width) {
+  const auto filled = static_cast<size_t>(std::clamp(part, 0.0, 1.0) * static_cast<double>(width) + 0.5);
+  return std::string(filled, '#') + std::string(width - filled, '.');
+}
+
+std::string funnel(const Report& report) {
+  std::string out = "  funnel\n";
+  const auto line = [&](std::string_view what, int64_t count, std::string_view meaning) {
+    out += fmt::format("    {:>7}  {:<10} {}\n", count, what, meaning);
+  };
+  if (report.is_from_store) {
+    out += "    the winner of an earlier run came from the record store\n";
+  } else {
+    line("values", report.values, "from which the outputs can be computed");
+    line("structures", report.structures, "fused kernels, before tile sizes");
+    line("schedules", report.schedules, "with tile sizes, ranked by the cost model");
+  }
+  line("verified", report.verified, "proven equivalent to the program");
+  line("built", report.built, "lowered and compiled");
+  line("checked", report.checked, "agree with float64");
+  line("timed", report.timed, "");
+  return out;
+}
+
+std::string candidates(const Report& report) {
+  std::string out = "  candidates, fastest first\n";
+  std::vector<const CandidateReport*> rows;
+  for (const CandidateReport& row : report.candidates)
+    if (row.is_timed) rows.push_back(&row);
+  std::stable_sort(rows.begin(), rows.end(), [](const auto* a, const auto* b) {
+    return a->timing.median_us < b->timing.median_us;
+  });
+  double slowest = 0;
+  for (const CandidateReport* row : rows) slowest = std::max(slowest, row->timing.median_us);
+  for (const CandidateReport* row : rows) {
+    const std::string what = row->schedule.empty() ? row->plan : row->schedule;
+    out += fmt::format("  {} {:>3}  {:>9}  {}  {}\n", row == &report.best() ? '*' : ' ', row->number,
+                       time_text(row->timing.median_us), bar(row->timing.median_us / slowest, 20),
+                       shortened(what, 37));
+  }
+  return out;
+}
+
+std::string winner(const Report& report) {
+  const CandidateReport& best = report.best();
+  std::string out = "  winner\n";
+  out += wrapped(best.plan, 4);
+  if (!best.schedule.empty()) out += wrapped(best.schedule, 4);
+  out += fmt::format("    time     {} (10 % to 90 %: {} to {}, {} samples)\n",
+                     time_text(best.timing.median_us), time_text(best.timing.low_us),
+                     time_text(best.timing.high_us), best.timing.samples);
+  if (report.winner != 0)
+    out += fmt::format("    before   {}, operator by operator: {:.2f} times as fast\n",
+                       time_text(report.baseline().timing.median_us), report.speed_up());
+  else
+    out += "    nothing was faster than the program as written\n";
+  out += wrapped("verdict  " + verify::to_string(best.verdict), 4);
+  std::string families;
+  for (const std::string& family : report.check_families)
+    families += (families.empty() ? "" : ", ") + family;
+  out += wrapped(fmt::format("check    within {:.2g} of the float64 error bound, largest difference {:.2g}, on "
+                             "inputs: {}",
+                             best.deviation.max_of_bound, best.deviation.max_abs, families),
+                 4);
+  return out;
+}
+
+std::string losses(const Report& report) {
+  if (report.rejected.empty()) return "";
+  std::string out = "  rejected\n";
+  for (const Rejected& rejected : report.rejected) {
+    out += fmt::format("    {:>7}  {:<8} {}\n", rejected.count, optimize::name_of(rejected.stage),
+                       rejected.reason);
+    if (!rejected.example.empty()) out += fmt::format("             {}\n", shortened(rejected.example, kWidth - 13));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string time_text(double microseconds) {
+  const auto digits = [](double value) { return value < 10 ? 2 : value < 100 ? 1 : 0; };
+  if (microseconds < 1000) return fmt::format("{:.{}f} us", microseconds, digits(microseconds));
+  const double ms = microseconds / 1000;
+  if (ms < 1000) return fmt::format("{:.{}f} ms", ms, digits(ms));
+  return fmt::format("{:.{}f} s", ms / 1000, digits(ms / 1000));
+}
+
+std::string to_text(const Report& report) {
+  std::string out = fmt::format("{}  {}\n", report.program.empty() ? "program" : report.program,
+                                to_hex(report.program_hash).substr(0, 12));
+  out += shortened(fmt::format("  {} on {}, {} thread{}", report.target, report.machine,
+                               report.threads, report.threads == 1 ? "" : "s"),
+                   kWidth) +
+         "\n\n";
+  out += funnel(report) + "\n" + candidates(report) + "\n" + winner(report) + "\n" + losses(report);
+  if (!report.notes.empty()) out += "  notes\n";
+  for (const std::string& note : report.notes) out += wrapped(note, 4);
+  out += "  seconds  ";
+  for (const auto& [stage, seconds] : report.stage_seconds)
+    if (seconds >= 0.005) out += fmt::format("{} {:.2f}  ", stage, seconds);
+  out += fmt::format("all {:.2f}{}\n", report.total_seconds,
+                     report.stop == optimize::Stop::Complete
+                         ? ""
+                         : fmt::format(" (stopped: {})", optimize::name_of(report.stop)));
+  return out;
+}
+
+}  // namespace mirage::report
