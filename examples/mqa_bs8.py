@@ -1,7 +1,7 @@
 """Multi-query attention, batch 8: softmax without the maximum, as published."""
 
-import mqa_bs1
 import mirage as mi
+import mqa_bs1
 from _run import main
 
 

@@ -1,7 +1,7 @@
 """The normalised residual of nGPT: rms(x + alpha * (rms(h) + x)), batch 8."""
 
-import ntrans_bs1
 import mirage as mi
+import ntrans_bs1
 from _run import main
 
 

@@ -1,7 +1,7 @@
 """Attention whose queries and keys are normalised over the head dimension, batch 8."""
 
-import qknorm_qk_bs1
 import mirage as mi
+import qknorm_qk_bs1
 from _run import main
 
 

@@ -1,7 +1,7 @@
 """Attention whose queries and values are normalised, as the published qknorm_gqa files do, batch 8."""
 
-import qknorm_qv_bs1
 import mirage as mi
+import qknorm_qv_bs1
 from _run import main
 
 

@@ -1,7 +1,7 @@
 """RMS norm and a linear layer, batch 8."""
 
-import rmsnorm_bs1
 import mirage as mi
+import rmsnorm_bs1
 from _run import main
 
 

@@ -1,10 +1,10 @@
 """A superoptimizer for tensor programs.
 
-    import mirage as mi
+import mirage as mi
 
-    g = mi.Graph()
-    x, w = g.input((16, 4096)), g.input((4096, 6144))
-    g.output(g.exp(x) @ w)
+g = mi.Graph()
+x, w = g.input((16, 4096)), g.input((4096, 6144))
+g.output(g.exp(x) @ w)
 """
 
 from ._core import BlockGraph, DType, Tensor, Verdict, dtype, op_table, verify
@@ -55,27 +55,27 @@ __all__ = [
     "dtype",
     "empty",
     "evaluate",
-    "float16",
-    "float32",
-    "float64",
     "float8",
     "float8_e4m3",
     "float8_e5m2",
+    "float16",
+    "float32",
+    "float64",
     "generate_cuda_program",
     "generate_triton_program",
+    "int8",
     "int16",
     "int32",
     "int64",
-    "int8",
     "load",
     "new_kernel_graph",
     "new_threadblock_graph",
     "op_table",
     "parse",
     "superoptimize",
+    "uint8",
     "uint16",
     "uint32",
     "uint64",
-    "uint8",
     "verify",
 ]

@@ -152,6 +152,9 @@ class Graph:
 
     def __str__(self) -> str: ...
 
+    def mugraph_json(self, epoch: str = 'new') -> str:
+        """The graph in the published JSON format."""
+
     def const(self, value: float) -> Tensor:
         """a literal scalar"""
 
@@ -352,7 +355,7 @@ class BlockGraph:
     def load(self, x: Tensor, bind: Sequence[Sequence[int]]) -> Tensor:
         """the tile of a kernel operand at this grid point and loop step"""
 
-    def store(self, x: Tensor, bind: Sequence[Sequence[int]], shape: Sequence[int]) -> Tensor:
+    def store(self, x: Tensor, bind: Sequence[Sequence[int]], shape: Sequence[int] | None = None) -> Tensor:
         """writes this block's tile of a kernel result"""
 
     def accum(self, x: Tensor, combine: str) -> Tensor:

@@ -23,7 +23,7 @@ def numpy_dtype(dtype: DType) -> np.dtype[Any]:
     return np.dtype(_KINDS[dtype.name[0]] + dtype.name[1:])
 
 
-def _as_extension(array: np.ndarray[Any, Any], dtype: DType) -> np.ndarray[Any, Any]:
+def _as_extension(array: np.ndarray[Any, Any], dtype: DType) -> Any:
     if dtype not in _EXTENSIONS:
         return array
     try:
@@ -33,16 +33,24 @@ def _as_extension(array: np.ndarray[Any, Any], dtype: DType) -> np.ndarray[Any, 
     return array.view(getattr(ml_dtypes, _EXTENSIONS[dtype]))
 
 
-def _strided(shape: Sequence[int], strides: Sequence[int], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+def _strided(
+    shape: Sequence[int], strides: Sequence[int], dtype: np.dtype[Any]
+) -> np.ndarray[Any, Any]:
     if 0 in shape:
         return np.empty(shape, dtype)
     reach = [(extent - 1) * stride for extent, stride in zip(shape, strides)]
     low = sum(min(r, 0) for r in reach)
     memory = np.empty(sum(max(r, 0) for r in reach) - low + 1, dtype)
-    return np.ndarray(shape, dtype, memory, -low * dtype.itemsize, [s * dtype.itemsize for s in strides])
+    bytes_strides = [stride * dtype.itemsize for stride in strides]
+    array: np.ndarray[Any, Any] = np.ndarray(
+        shape, dtype, memory, -low * dtype.itemsize, bytes_strides
+    )
+    return array
 
 
-def empty_array(shape: Sequence[int], strides: Sequence[int], dtype: DType, like: object = None) -> Any:
+def empty_array(
+    shape: Sequence[int], strides: Sequence[int], dtype: DType, like: object = None
+) -> Any:
     """An uninitialised array with these strides (in elements): a PyTorch tensor if `like` is one."""
     if type(like).__module__.split(".")[0] == "torch":
         from . import torch as bridge

@@ -19,7 +19,9 @@ class Error(Exception):
     notes: list[str]
     log: str
 
-    def __init__(self, message: str, code: str = "internal", notes: list[str] | None = None) -> None:
+    def __init__(
+        self, message: str, code: str = "internal", notes: list[str] | None = None
+    ) -> None:
         super().__init__(message)
         self.code = code
         self.notes = list(notes or [])
@@ -29,14 +31,18 @@ class Error(Exception):
 class InputError(Error, ValueError):
     """The program, file or argument is wrong; the message names it, expected and found."""
 
-    def __init__(self, message: str, code: str = "bad input", notes: list[str] | None = None) -> None:
+    def __init__(
+        self, message: str, code: str = "bad input", notes: list[str] | None = None
+    ) -> None:
         super().__init__(message, code, notes)
 
 
 class UnsupportedError(Error):
     """Well formed, but this target or stage cannot do it."""
 
-    def __init__(self, message: str, code: str = "unsupported", notes: list[str] | None = None) -> None:
+    def __init__(
+        self, message: str, code: str = "unsupported", notes: list[str] | None = None
+    ) -> None:
         super().__init__(message, code, notes)
 
 

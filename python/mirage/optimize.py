@@ -49,7 +49,9 @@ def _session() -> _core.Session:
 def _show(news: dict[str, Any]) -> None:
     """Progress as one line of a terminal, written over and over."""
     best = f", {news['best_us']:.0f} us of {news['baseline_us']:.0f} us" if news["best_us"] else ""
-    line = f"{news['stage']} {news['done']}/{news['total']}{best}, {news['seconds_left']:.0f} s left"
+    line = (
+        f"{news['stage']} {news['done']}/{news['total']}{best}, {news['seconds_left']:.0f} s left"
+    )
     print(f"\r{line[:78]:78}", end="", file=sys.stderr, flush=True)
 
 
@@ -77,7 +79,15 @@ def optimize(
     shows = progress is None and sys.stderr.isatty()
     try:
         core = _session().optimize(
-            graph, target, time_limit, max_states, top, threads, seed, use_records, _show if shows else progress
+            graph,
+            target,
+            time_limit,
+            max_states,
+            top,
+            threads,
+            seed,
+            use_records,
+            _show if shows else progress,
         )
     finally:
         if shows:

@@ -38,7 +38,11 @@ class TBGraph(_core.BlockGraph):
     """The body of a customized kernel: tiles of a grid (x, y, z), with a loop over input tiles."""
 
     def __init__(
-        self, grid_dim: Sequence[int], block_dim: Sequence[int], forloop_range: int, reduction_dimx: int
+        self,
+        grid_dim: Sequence[int],
+        block_dim: Sequence[int],
+        forloop_range: int,
+        reduction_dimx: int,
     ) -> None:
         if len(grid_dim) != 3 or len(block_dim) != 3:
             raise InputError(
@@ -49,7 +53,9 @@ class TBGraph(_core.BlockGraph):
         axes.append(("i", "loop", forloop_range))
         for name, _, trips in axes:
             if trips < 1:
-                raise InputError(f"new_threadblock_graph: axis {name}: expected at least one step, found {trips}")
+                raise InputError(
+                    f"new_threadblock_graph: axis {name}: expected at least one step, found {trips}"
+                )
         # Axes of one step are no axes; _axis gives the number of those that are left.
         axes = [axis for axis in axes if axis[2] > 1]
         self._axis = {name: index for index, (name, _, _) in enumerate(axes)}
@@ -57,7 +63,9 @@ class TBGraph(_core.BlockGraph):
         self._reduction_dimx = reduction_dimx
         super().__init__(axes, block_dim[0] * block_dim[1] * block_dim[2])
 
-    def _bind(self, what: str, shape: Sequence[int], tensor_map: Sequence[int], loop: int) -> list[list[int]]:
+    def _bind(
+        self, what: str, shape: Sequence[int], tensor_map: Sequence[int], loop: int
+    ) -> list[list[int]]:
         """For each tensor axis the block axes that split it: grid before loop."""
         if len(tensor_map) != 3:
             raise InputError(f"{what}: expected a map of 3 entries, found {tuple(tensor_map)}")
@@ -65,7 +73,9 @@ class TBGraph(_core.BlockGraph):
         extents = list(shape)
         for name, dim in zip("xyzi", (*tensor_map, loop)):
             if not -1 <= dim < len(shape):
-                raise InputError(f"{what}: block axis {name} is mapped to axis {dim} of a tensor of rank {len(shape)}")
+                raise InputError(
+                    f"{what}: block axis {name} is mapped to axis {dim} of a tensor of rank {len(shape)}"
+                )
             if dim < 0 or name not in self._axis:
                 continue
             if what == "new_input" and extents[dim] % self._trips[name] != 0:
@@ -78,13 +88,19 @@ class TBGraph(_core.BlockGraph):
         return bind
 
     def new_input(
-        self, dtensor: Tensor, input_map: Sequence[int], forloop_dim: int, store_in_dmem: bool = False
+        self,
+        dtensor: Tensor,
+        input_map: Sequence[int],
+        forloop_dim: int,
+        store_in_dmem: bool = False,
     ) -> Tensor:
         """The tile of a kernel operand; -1 means: not split (by this grid axis, by the loop)."""
         bind = self._bind("new_input", dtensor.shape, input_map, forloop_dim)
         return self.load(self.input(dtensor), bind)
 
-    def new_output(self, stensor: Tensor, output_map: Sequence[int], forloop_dim: int = -1) -> Tensor:
+    def new_output(
+        self, stensor: Tensor, output_map: Sequence[int], forloop_dim: int = -1
+    ) -> Tensor:
         """Writes the tile of the next result."""
         if forloop_dim != -1:
             raise UnsupportedError("new_output: a result cannot be written in steps of the loop")
@@ -119,10 +135,14 @@ class TBGraph(_core.BlockGraph):
             *outer, last = A.shape
             dimx = self._reduction_dimx
             if dimx < 1 or last % dimx != 0:
-                raise InputError(f"forloop_accum: last axis of extent {last} is no multiple of reduction_dimx {dimx}")
+                raise InputError(
+                    f"forloop_accum: last axis of extent {last} is no multiple of reduction_dimx {dimx}"
+                )
             groups = self.reshape(A, (*outer, last // dimx, dimx))
             return self.accum(self.reshape(self.sum(groups, -2), (*outer, dimx)), "sum")
-        raise InputError(f"forloop_accum: expected acc None, sum, mean, rms or sum_todimx, found {acc}")
+        raise InputError(
+            f"forloop_accum: expected acc None, sum, mean, rms or sum_todimx, found {acc}"
+        )
 
     def forloop_accum_rescale(self, A: Tensor, B: Tensor, acc: str | None = None) -> Tensor:
         """state = state * B + A at each loop step; with acc "sum", A is first summed over its last axis."""
@@ -153,7 +173,7 @@ class KNGraph(Runnable):
         """Sum over an axis, which keeps extent 1."""
         return self.sum(A, dim)
 
-    def clamp(self, A: Tensor, min_val: float, max_val: float) -> Tensor:  # type: ignore[override]
+    def clamp(self, A: Tensor, min_val: float, max_val: float) -> Tensor:
         """min(max(A, min_val), max_val)."""
         return super().clamp(A, min_val, max_val)
 
@@ -194,7 +214,9 @@ class KNGraph(Runnable):
         searched as a whole here, or a cache that no longer exists, and change nothing.
         """
         if config not in _CONFIGS:
-            raise InputError(f"superoptimize: expected config None, attention, mlp or lora, found {config!r}")
+            raise InputError(
+                f"superoptimize: expected config None, attention, mlp or lora, found {config!r}"
+            )
         _check_backend("superoptimize", backend)
         best = KNGraph()
         best.become(self)
@@ -248,7 +270,9 @@ class KNGraph(Runnable):
         """
         graphs = _core.load(filename, epoch)
         if len(graphs) != 1:
-            raise InputError(f"{os.fspath(filename)}: expected one graph, found {len(graphs)}; FILE#n picks one")
+            raise InputError(
+                f"{os.fspath(filename)}: expected one graph, found {len(graphs)}; FILE#n picks one"
+            )
         self.become(graphs[0])
         return self
 
@@ -270,7 +294,9 @@ def generate_triton_program(graph: KNGraph, *, target_cc: int) -> dict[str, Any]
     raise UnsupportedError("generate_triton_program: there is no triton back end yet")
 
 
-def generate_cuda_program(graph: KNGraph, *, target_cc: int, input_strides: object = None, **_: object) -> dict[str, Any]:
+def generate_cuda_program(
+    graph: KNGraph, *, target_cc: int, input_strides: object = None, **_: object
+) -> dict[str, Any]:
     """The published entry to CUDA code."""
     raise UnsupportedError("generate_cuda_program: there is no cuda back end yet")
 

@@ -20,7 +20,14 @@ ir::Epoch epoch_of(const std::string& name) {
 
 }  // namespace
 
-void bind_files(nb::module_& module, nb::class_<KernelHandle>&) {
+void bind_files(nb::module_& module, nb::class_<KernelHandle>& kernel) {
+  kernel.def(
+      "mugraph_json",
+      [](const KernelHandle& self, const std::string& epoch) {
+        const std::vector<ir::GraphPtr> graphs = {finished(*self.state)};
+        return unwrap(ir::export_mugraphs(graphs, epoch_of(epoch)));
+      },
+      nb::arg("epoch") = "new", "The graph in the published JSON format.");
   module.def(
       "load",
       [](nb::handle path, const std::string& epoch) {

@@ -101,6 +101,10 @@ bool takes_axes(const OpDef& row) {
   return row.form == ir::Form::Reduce && row.kind != ir::OpKind::GaugeMax;
 }
 
+bool is_optional(const OpDef& row, AttrKey key) {
+  return row.kind == ir::OpKind::Store && key == AttrKey::Shape;
+}
+
 /// The signature that type checkers see.
 std::string signature(const OpDef& row) {
   std::string text = fmt::format("def {}(self", row.name);
@@ -109,8 +113,9 @@ std::string signature(const OpDef& row) {
     text += fmt::format(", {}: {}", name, takes_numbers ? "Tensor | float" : "Tensor");
   if (row.arity < 0) text += ", xs: collections.abc.Sequence[Tensor]";
   for (AttrKey key : row.attrs)
-    text += fmt::format(", {}: {}", name_of(key),
-                        takes_axes(row) ? "int | collections.abc.Sequence[int]" : python_type(key));
+    text += fmt::format(", {}: {}{}", name_of(key),
+                        takes_axes(row) ? "int | collections.abc.Sequence[int]" : python_type(key),
+                        is_optional(row, key) ? " | None = None" : "");
   const bool is_pair = row.kind == ir::OpKind::RunningMax || row.kind == ir::OpKind::RunningGauge;
   return text + (is_pair ? ") -> tuple[Tensor, Tensor]" : ") -> Tensor");
 }
@@ -209,10 +214,9 @@ nb::object apply(const std::shared_ptr<GraphState>& state, ir::OpKind kind, cons
   }
   ir::Attrs attrs;
   for (size_t i = 0; i < attributes.size(); ++i) {
-    const bool is_optional = kind == ir::OpKind::Store && row.attrs[i] == AttrKey::Shape;
-    if (attributes[i].is_valid())
+    if (attributes[i].is_valid() && !(is_optional(row, row.attrs[i]) && attributes[i].is_none()))
       set_attribute(attrs, row.attrs[i], attributes[i], row.name);
-    else if (!is_optional)
+    else if (!is_optional(row, row.attrs[i]))
       refuse("{}: {} is missing", row.name, name_of(row.attrs[i]));
   }
   const auto add = [&] {

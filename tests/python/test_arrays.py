@@ -23,7 +23,11 @@ def frozen(array):
     return array
 
 
-@pytest.mark.parametrize("x", [X, frozen(X), memoryview(X), X.copy(order="K")], ids=["array", "read-only", "buffer", "copy"])
+@pytest.mark.parametrize(
+    "x",
+    [X, frozen(X), memoryview(X), X.copy(order="K")],
+    ids=["array", "read-only", "buffer", "copy"],
+)
 def test_arrays_of_many_kinds(x):
     assert np.allclose(mi.evaluate(product(), x, W)[0], X.astype(np.float64) @ W, rtol=1e-6)
 
@@ -33,7 +37,11 @@ def test_strides_are_part_of_the_program():
     assert np.allclose(mi.evaluate(product((1, 8)), X, column_major)[0], X @ W, rtol=1e-4)
     for graph, w, message in [
         (product((1, 8)), W, "input 1 (%w): expected strides (1, 8), found (4, 1) (in elements)"),
-        (product(), column_major, "input 1 (%w): expected strides (4, 1), found (1, 8) (in elements)"),
+        (
+            product(),
+            column_major,
+            "input 1 (%w): expected strides (4, 1), found (1, 8) (in elements)",
+        ),
     ]:
         with pytest.raises(ValueError) as caught:
             mi.evaluate(graph, X, w)
@@ -73,7 +81,9 @@ def test_dtypes(dtype):
 def test_bfloat16_as_bit_pattern_and_as_ml_dtypes():
     graph = mi.Graph()
     graph.output(graph.input((3,), "bf16") * 2)
-    assert np.array_equal(mi.evaluate(graph, np.array([0x3F80, 0x4000, 0], np.uint16))[0], [2, 4, 0])
+    assert np.array_equal(
+        mi.evaluate(graph, np.array([0x3F80, 0x4000, 0], np.uint16))[0], [2, 4, 0]
+    )
     ml_dtypes = pytest.importorskip("ml_dtypes")
     assert np.array_equal(mi.evaluate(graph, np.array([1, 2, 0], ml_dtypes.bfloat16))[0], [2, 4, 0])
 
@@ -107,14 +117,25 @@ def test_pytorch_tensors():
         mi.evaluate(product(), x, torch.from_numpy(np.asfortranarray(W)))
     graph = mi.Graph()
     graph.output(graph.input((3,), "bf16") * 2)
-    assert np.array_equal(mi.evaluate(graph, torch.tensor([1.0, 2, 0], dtype=torch.bfloat16))[0], [2, 4, 0])
+    assert np.array_equal(
+        mi.evaluate(graph, torch.tensor([1.0, 2, 0], dtype=torch.bfloat16))[0], [2, 4, 0]
+    )
 
 
 def test_empty_stands_for_an_input():
     graph = mi.Graph()
-    for shape, strides in [((3, 4), (1, 3)), ((3, 4), (4, 1)), ((3, 4), (-4, -1)), ((3, 4), (0, 1)), ((0, 4), (4, 1)), ((), ())]:
+    for shape, strides in [
+        ((3, 4), (1, 3)),
+        ((3, 4), (4, 1)),
+        ((3, 4), (-4, -1)),
+        ((3, 4), (0, 1)),
+        ((0, 4), (4, 1)),
+        ((), ()),
+    ]:
         x = graph.input(shape, "f16", strides=strides)
         array = mi.empty(x)
-        assert array.shape == shape == x.shape and x.strides == strides and array.dtype == np.float16
+        assert (
+            array.shape == shape == x.shape and x.strides == strides and array.dtype == np.float16
+        )
         assert 0 in shape or array.strides == tuple(2 * stride for stride in strides)
     assert mi.empty(graph.input((2,), "bf16")).itemsize == 2

@@ -29,7 +29,12 @@ def test_operators_of_the_syntax(graph):
 
 def test_attributes_by_position_or_by_name(graph):
     x = graph.input((4, 8), "f32")
-    assert graph.sum(x, 1).shape == graph.sum(x, axis=-1).shape == graph.sum(x=x, axis=1).shape == (4, 1)
+    assert (
+        graph.sum(x, 1).shape
+        == graph.sum(x, axis=-1).shape
+        == graph.sum(x=x, axis=1).shape
+        == (4, 1)
+    )
     assert graph.narrow(x, 1, 2, length=3).shape == (4, 3)
     assert graph.transpose(x, (1, 0)).shape == graph.transpose(x, perm=[1, 0]).shape == (8, 4)
     assert graph.reshape(x, (2, 16)).shape == (2, 16)

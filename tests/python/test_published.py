@@ -5,7 +5,9 @@ import pytest
 
 
 def rms_linear_block(graph, x, w, grid=96, loop=64):
-    block = mi.new_threadblock_graph(grid_dim=(grid, 1, 1), block_dim=(128, 1, 1), forloop_range=loop, reduction_dimx=64)
+    block = mi.new_threadblock_graph(
+        grid_dim=(grid, 1, 1), block_dim=(128, 1, 1), forloop_range=loop, reduction_dimx=64
+    )
     tx = block.new_input(dtensor=x, input_map=(-1, -1, -1), forloop_dim=1)
     tw = block.new_input(dtensor=w, input_map=(1, -1, -1), forloop_dim=0)
     product = block.forloop_accum(block.matmul(tx, tw))
@@ -38,7 +40,13 @@ def test_every_accumulator(graph):
     assert tile.shape == (16, 256)
     m, d = block.reduction_max(tile, 1)
     assert m.shape == d.shape == (16, 1)
-    for acc, shape in [(None, (16, 256)), ("sum", (16, 1)), ("mean", (16, 1)), ("rms", (16, 1)), ("sum_todimx", (16, 64))]:
+    for acc, shape in [
+        (None, (16, 256)),
+        ("sum", (16, 1)),
+        ("mean", (16, 1)),
+        ("rms", (16, 1)),
+        ("sum_todimx", (16, 64)),
+    ]:
         assert block.forloop_accum(tile, acc).shape == shape
     assert block.forloop_accum_rescale(tile, block.exp(d)).shape == (16, 256)
     assert block.forloop_accum_rescale(tile, block.exp(d), "sum").shape == (16, 1)
@@ -64,7 +72,9 @@ BLOCK_MISTAKES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("make, message", BLOCK_MISTAKES, ids=[message[:40] for _, message in BLOCK_MISTAKES])
+@pytest.mark.parametrize(
+    "make, message", BLOCK_MISTAKES, ids=[message[:40] for _, message in BLOCK_MISTAKES]
+)
 def test_block_mistakes(graph, make, message):
     x = graph.new_input((16, 4096))
     block = mi.new_threadblock_graph((96, 1, 1), (128, 1, 1), 64, 64)
@@ -87,7 +97,10 @@ def test_a_block_needs_a_grid_and_a_result(graph):
 
 # What the documents get wrong, each with the message that helps.
 def test_rms_norm_linear_with_a_weight_of_the_wrong_shape(graph):
-    x, w = graph.new_input(dims=(16, 4096), dtype=mi.float16), graph.new_input(dims=(406, 4096), dtype=mi.float16)
+    x, w = (
+        graph.new_input(dims=(16, 4096), dtype=mi.float16),
+        graph.new_input(dims=(406, 4096), dtype=mi.float16),
+    )
     with pytest.raises(ValueError) as caught:
         graph.matmul(x, w)
     assert str(caught.value) == "matmul %2: inner extents differ: lhs has k=4096, rhs has k=406"

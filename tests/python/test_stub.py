@@ -13,5 +13,8 @@ STUB = pathlib.Path(__file__).parents[2] / "python/mirage/_core.pyi"
 
 def test_the_stub_is_current(tmp_path):
     made = tmp_path / "_core.pyi"
-    subprocess.run([sys.executable, "-m", "nanobind.stubgen", "-q", "-m", "mirage._core", "-o", made], check=True)
+    subprocess.run(
+        [sys.executable, "-m", "nanobind.stubgen", "-q", "-m", "mirage._core", "-o", made],
+        check=True,
+    )
     assert made.read_text() == STUB.read_text()

@@ -13,8 +13,17 @@ def build(op):
 
 def test_a_graph_equals_itself():
     verdict = mi.verify(build("exp"), build("exp"))
-    assert verdict and verdict.answer == "equivalent" and verdict.method == "identical" and verdict.all_sizes
-    assert str(verdict).startswith("equivalent") and verdict.output_order == [0] and verdict.witness is None
+    assert (
+        verdict
+        and verdict.answer == "equivalent"
+        and verdict.method == "identical"
+        and verdict.all_sizes
+    )
+    assert (
+        str(verdict).startswith("equivalent")
+        and verdict.output_order == [0]
+        and verdict.witness is None
+    )
 
 
 def test_different_programs_are_not_equivalent():
