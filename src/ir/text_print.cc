@@ -93,7 +93,7 @@ class Printer {
         const ValueId operand = graph_.ops[i].operands[k];
         const OpId producer = graph_.value(operand).def;
         if (!producer.is_valid() || producer.index != cursor - 1 || uses[operand.index] != 1 ||
-            !graph_.value(operand).name.empty() || graph_.op(producer).kind != OpKind::Const)
+            is_identifier(graph_.value(operand).name) || graph_.op(producer).kind != OpKind::Const)
           continue;
         inlined_[operand.index] = true;
         --cursor;
