@@ -7,11 +7,12 @@ x, w = g.input((16, 4096)), g.input((4096, 6144))
 g.output(g.exp(x) @ w)
 """
 
-from ._core import BlockGraph, DType, Tensor, Verdict, dtype, op_table, verify
+from ._core import BlockGraph, DType, Report, Tensor, Verdict, dtype, op_table, verify
 from ._core import version as __version__
 from .arrays import empty
 from .errors import Error, InputError, UnsupportedError
 from .graph import Graph, evaluate, load, parse
+from .optimize import Optimized, optimize
 from .program import Compiled
 from .published import (
     KNGraph,
@@ -46,6 +47,8 @@ __all__ = [
     "Graph",
     "InputError",
     "KNGraph",
+    "Optimized",
+    "Report",
     "TBGraph",
     "Tensor",
     "UnsupportedError",
@@ -71,6 +74,7 @@ __all__ = [
     "new_kernel_graph",
     "new_threadblock_graph",
     "op_table",
+    "optimize",
     "parse",
     "superoptimize",
     "uint8",

@@ -468,3 +468,80 @@ class Verdict:
 
 def verify(reference: Graph, candidate: Graph, seed: int = 1) -> Verdict:
     """Whether the candidate computes the same function as the reference."""
+
+class Report:
+    """What a run of optimize did."""
+
+    @property
+    def funnel(self) -> dict[str, int]:
+        """How many candidates came how far, in order."""
+
+    @property
+    def rejected(self) -> list[tuple[str, str, int, str]]:
+        """Losses: stage, reason, count, the first one's message."""
+
+    @property
+    def baseline_us(self) -> float:
+        """Median time of the program as written, in microseconds."""
+
+    @property
+    def best_us(self) -> float:
+        """Median time of the winner, in microseconds."""
+
+    @property
+    def speed_up(self) -> float:
+        """baseline_us / best_us."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """Why the winner is the same function as the program."""
+
+    @property
+    def plan(self) -> str:
+        """What the winner does, in words."""
+
+    @property
+    def total_seconds(self) -> float:
+        """Wall time of the run."""
+
+    @property
+    def stage_seconds(self) -> dict[str, float]:
+        """Wall time of each stage."""
+
+    @property
+    def is_from_store(self) -> bool:
+        """
+        The winner was known from an earlier run and only checked and timed again.
+        """
+
+    @property
+    def notes(self) -> list[str]:
+        """What is worth knowing, a line each."""
+
+    def json(self) -> str:
+        """One document: docs/schemas/optimize.schema.json."""
+
+    def __str__(self) -> str: ...
+
+class Optimized:
+    """The winner of a run of optimize."""
+
+    @property
+    def program(self) -> Program:
+        """Compiled."""
+
+    @property
+    def graph(self) -> Graph:
+        """As a graph."""
+
+    @property
+    def report(self) -> Report:
+        """What the run did."""
+
+class Session:
+    """Compiled code, records and threads that runs share."""
+
+    def __init__(self) -> None: ...
+
+    def optimize(self, graph: Graph, target: str, time_limit: float, max_states: int, top: int, threads: int, seed: int, use_records: bool, progress: object | None) -> Optimized:
+        """The fastest proven equal of a graph."""

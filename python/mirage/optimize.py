@@ -33,7 +33,7 @@ class Optimized(Compiled):
     @property
     def verdict(self) -> _core.Verdict:
         """Why the winner is the same function as the program."""
-        return self._core.report.verdict
+        return self.report.verdict
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the winner in the .mu format."""
@@ -41,7 +41,7 @@ class Optimized(Compiled):
             file.write(str(self.graph))
 
 
-@functools.lru_cache(maxsize=1)
+@functools.cache
 def _session() -> _core.Session:
     return _core.Session()
 

@@ -13,6 +13,7 @@ from typing import Any
 from . import _core
 from ._core import DType, Tensor
 from .errors import InputError, UnsupportedError
+from .optimize import Optimized, optimize
 from .program import Runnable
 
 float64 = DType.f64
@@ -163,6 +164,14 @@ class KNGraph(Runnable):
         """The handle that the published functions take."""
         return self
 
+    @property
+    def optimized(self) -> Optimized | None:
+        """After superoptimize: report, verdict and source of the winner."""
+        known = self._compiled
+        if known is None or known[0] != self.hash:
+            return None
+        return known[1] if isinstance(known[1], Optimized) else None
+
     def new_input(
         self, dims: Sequence[int], strides: Sequence[int] | None = None, dtype: object = float16
     ) -> Tensor:
@@ -218,8 +227,15 @@ class KNGraph(Runnable):
                 f"superoptimize: expected config None, attention, mlp or lora, found {config!r}"
             )
         _check_backend("superoptimize", backend)
+        result = optimize(
+            self,
+            time_limit=search_time_limit_sec if search_time_limit_sec > 0 else 60,
+            threads=num_search_thread,
+            use_records=use_cached_graphs,
+        )
         best = KNGraph()
-        best.become(self)
+        best.become(result.graph)
+        best._compiled = (best.hash, result)
         return best
 
     def compile(self, **_: object) -> None:

@@ -14,4 +14,5 @@ NB_MODULE(_core, module) {
   mirage::python::bind_programs(module);
   mirage::python::bind_evaluate(module);
   mirage::python::bind_verdicts(module);
+  mirage::python::bind_optimize(module);
 }

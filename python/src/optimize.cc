@@ -14,6 +14,7 @@
 #include "errors.h"
 #include "graph.h"
 #include "program.h"
+#include "report/report.h"
 
 namespace nb = nanobind;
 
@@ -111,6 +112,10 @@ PyOptimized optimize_graph(optimize::Session& session, const KernelHandle& graph
                            const std::string& target, double time_limit, int64_t max_states,
                            int top, int threads, uint64_t seed, bool use_records,
                            nb::object listener) {
+  if (!(time_limit >= 0)) refuse("optimize: expected a time limit >= 0, found {}", time_limit);
+  if (max_states < 0) refuse("optimize: expected max_states >= 0, found {}", max_states);
+  if (top < 0) refuse("optimize: expected top >= 0, found {}", top);
+  if (threads < 0) refuse("optimize: expected threads >= 0, found {}", threads);
   OptimizeOptions options;
   options.target = target;
   options.time_limit_seconds = time_limit;
@@ -171,7 +176,11 @@ void bind_report(nb::module_& module) {
       .def_ro("stage_seconds", &Report::stage_seconds, "Wall time of each stage.")
       .def_ro("is_from_store", &Report::is_from_store,
               "The winner was known from an earlier run and only checked and timed again.")
-      .def_ro("notes", &Report::notes, "What is worth knowing, a line each.");
+      .def_ro("notes", &Report::notes, "What is worth knowing, a line each.")
+      .def(
+          "json", [](const Report& self) { return report::to_json(self); },
+          "One document: docs/schemas/optimize.schema.json.")
+      .def("__str__", [](const Report& self) { return report::to_text(self); });
 }
 
 }  // namespace

@@ -91,7 +91,7 @@ def test_a_block_needs_a_grid_and_a_result(graph):
         graph.customized([], block)
     x = graph.new_input((16, 4096))
     block.new_input(x, (-1, -1, -1), -1)
-    with pytest.raises(ValueError, match="a block stores nothing"):
+    with pytest.raises(ValueError, match="block: stores nothing"):
         graph.customized([x], block)
 
 
