@@ -62,20 +62,33 @@ class Evaluator {
   Evaluator(Context& context, const Graph& graph, const GraphIndex& index)
       : context_(context), arena_(context.arena), graph_(graph), index_(index) {}
 
-  Result<std::vector<Nf>> run(std::span<const Nf> inputs) {
+  /// Forms by ValueId; where there is none, reason() says why.
+  std::vector<Nf> run(std::span<const Nf> inputs) {
     forms_.resize(graph_.values.size());
+    reasons_.resize(graph_.values.size());
     for (size_t i = 0; i < inputs.size(); ++i) forms_[graph_.inputs[i].index] = inputs[i];
     for (size_t i = 0; i < graph_.ops.size(); ++i) {
-      MIRAGE_TRY_VOID(visit(i));
-      for (ValueId result : graph_.ops[i].results)
-        if (!forms_[result.index].is_valid())
-          return unsupported(
-              "{}: no normal form (a limit, a division by zero or a literal that is "
-              "not finite)",
-              label(graph_.ops[i]));
+      const Op& op = graph_.ops[i];
+      std::string reason;
+      for (ValueId operand : op.operands)
+        if (reason.empty()) reason = reasons_[operand.index];
+      if (reason.empty()) {
+        if (const Result<void> done = visit(i); !done) reason = done.error().message;
+      }
+      for (ValueId result : op.results) {
+        if (!reason.empty()) forms_[result.index] = {};
+        if (forms_[result.index].is_valid()) continue;
+        reasons_[result.index] =
+            !reason.empty() ? reason
+                            : label(op) +
+                                  ": no normal form (a limit, a division by zero or a literal that "
+                                  "is not finite)";
+      }
     }
     return forms_;
   }
+
+  const std::string& reason(ValueId id) const { return reasons_[id.index]; }
 
  private:
   Nf& form(ValueId id) { return forms_[id.index]; }
@@ -369,14 +382,13 @@ class Evaluator {
     std::vector<Nf> inputs;
     for (ValueId operand : op.operands) inputs.push_back(form(operand));
     Evaluator body(context_, *op.body, body_index);
-    auto forms = body.run(inputs);
-    if (!forms) {
-      Error error = std::move(forms).error();
-      error.message = label(op) + ": " + error.message;
-      return tl::unexpected(std::move(error));
+    const std::vector<Nf> forms = body.run(inputs);
+    for (size_t i = 0; i < op.results.size(); ++i) {
+      const ValueId output = op.body->outputs[i];
+      form(op.results[i]) = forms[output.index];
+      if (!forms[output.index].is_valid())
+        return unsupported("{}: {}", label(op), body.reason(output));
     }
-    for (size_t i = 0; i < op.results.size(); ++i)
-      form(op.results[i]) = (*forms)[op.body->outputs[i].index];
     return {};
   }
 
@@ -507,6 +519,7 @@ class Evaluator {
   const Graph& graph_;
   const GraphIndex& index_;
   std::vector<Nf> forms_;
+  std::vector<std::string> reasons_;
 };
 
 void collect_functions(const Arena& arena, Nf a, std::set<uint32_t>& seen,
@@ -540,12 +553,13 @@ Result<std::vector<Meaning>> meanings_of(Arena& arena, std::span<const Graph* co
       inputs.push_back(arena.input(static_cast<uint32_t>(i), lists));
     }
     Evaluator evaluator(context, graph, index);
-    MIRAGE_TRY(const std::vector<Nf> forms, evaluator.run(inputs));
+    const std::vector<Nf> forms = evaluator.run(inputs);
     Meaning meaning;
     for (size_t i = 0; i < forms.size(); ++i) meaning.values.push_back({forms[i], index.values[i]});
     std::set<uint32_t> seen;
     std::set<std::string> names;
     for (ValueId output : graph.outputs) {
+      if (!forms[output.index].is_valid()) return unsupported("{}", evaluator.reason(output));
       meaning.outputs.push_back(meaning.values[output.index]);
       collect_functions(arena, forms[output.index], seen, names);
     }

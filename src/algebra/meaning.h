@@ -23,15 +23,15 @@ struct ValueMeaning {
 
 struct Meaning {
   std::vector<ValueMeaning> outputs;
-  /// Per value of the kernel graph.
+  /// Per value of the kernel graph; the form is invalid where there is none.
   std::vector<ValueMeaning> values;
   /// Functions and operators taken without a law: "erf", "gauge_max", ..., sorted.
   std::vector<std::string> uninterpreted;
 };
 
 /// Meaning of several graphs over common index atoms; input i of every graph is tensor i.
-/// Unsupported (with the reason) for what has no normal form, such as splits without a common
-/// refinement or an infinite literal.
+/// Unsupported (with the reason) where an output has no normal form, such as for an infinite
+/// literal, or splits have no common refinement.
 Result<std::vector<Meaning>> meanings_of(Arena& arena, std::span<const ir::Graph* const> graphs);
 Result<Meaning> meaning_of(Arena& arena, const ir::Graph& graph);
 

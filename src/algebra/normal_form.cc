@@ -272,6 +272,10 @@ Nf Arena::State::from_set(Sum& set) {
       largest = m;
     }
   }
+  // What is never negative hides a number that is not positive: relu(exp(x)) = exp(x).
+  for (const Monomial& m : kept)
+    if (has_number && best.num <= 0 && form(atoms[m.factors[0].atom].args[0]).is_positive)
+      has_number = false;
   if (has_number) kept.push_back(largest);
   if (kept.size() == 1 && kept[0].binders.empty()) return atoms[kept[0].factors[0].atom].args[0];
   set.terms = std::move(kept);

@@ -188,6 +188,8 @@ TEST_F(NormalForm, Maxima) {
   expect_same(arena.maximum_over(arena.maximum(x, y), {{vk}}),
               arena.maximum(arena.maximum_over(x, {{vk}}), y));
   expect_different(arena.maximum(x, y), arena.minimum(x, y));
+  expect_same(arena.maximum(arena.exp(x), zero), arena.exp(x));
+  expect_different(arena.maximum(x, zero), x);
 }
 
 TEST_F(NormalForm, LiteralsThatAreNotDyadicAreUnits) {

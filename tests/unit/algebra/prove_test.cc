@@ -44,14 +44,17 @@ constexpr const char* kRms =
     " %y = matmul (div %x, %r), %w }";
 
 const Case kCases[] = {
-    {"MatmulChainAssociates", "kernel(%a: f32[3,4], %b: f32[4,5], %c: f32[5,6]) {"
+    {"MatmulChainAssociates",
+     "kernel(%a: f32[3,4], %b: f32[4,5], %c: f32[5,6]) {"
      " %y = matmul (matmul %a, %b), %c }",
      "kernel(%a: f32[3,4], %b: f32[4,5], %c: f32[5,6]) { %y = matmul %a, (matmul %b, %c) }",
      Scope::AllSizes},
     {"RowSumIsNotColumnSum", "kernel(%x: f32[8,8]) { %y = add %x, sum %x axis=0 }",
      "kernel(%x: f32[8,8]) { %y = add %x, sum %x axis=1 }", Scope::NotProved},
-    {"TransposedSquareProduct", "kernel(%x: f32[8,8]) { %y = matmul %x, (transpose %x perm=[1,0]) }",
-     "kernel(%x: f32[8,8]) { %t = matmul %x, (transpose %x perm=[1,0]) %y = transpose %t perm=[1,0] }",
+    {"TransposedSquareProduct",
+     "kernel(%x: f32[8,8]) { %y = matmul %x, (transpose %x perm=[1,0]) }",
+     "kernel(%x: f32[8,8]) { %t = matmul %x, (transpose %x perm=[1,0]) %y = transpose %t "
+     "perm=[1,0] }",
      Scope::AllSizes},
     {"SquareIsNotItsTranspose", "kernel(%x: f32[8,8]) { %y = matmul %x, %x }",
      "kernel(%x: f32[8,8]) { %y = transpose (matmul %x, %x) perm=[1,0] }", Scope::NotProved},
@@ -61,8 +64,8 @@ const Case kCases[] = {
     {"GaugeMax", "kernel(%x: f32[4,9]) { %e = exp %x %y = div %e, sum %e axis=1 }",
      "kernel(%x: f32[4,9]) { %e = exp (sub %x, gauge_max %x axis=1) %y = div %e, sum %e axis=1 }",
      Scope::AllSizes},
-    {"MeanByExtent", kMean,
-     "kernel(%x: f32[6,64]) { %y = div (sum %x axis=1), extent %x axis=1 }", Scope::AllSizes},
+    {"MeanByExtent", kMean, "kernel(%x: f32[6,64]) { %y = div (sum %x axis=1), extent %x axis=1 }",
+     Scope::AllSizes},
     {"MeanByLiteral", kMean, "kernel(%x: f32[6,64]) { %y = mul (sum %x axis=1), 0.015625 }",
      Scope::TheseSizes},
     {"MeanByWrongExtent", kMean,
@@ -72,17 +75,18 @@ const Case kCases[] = {
     {"SiluThroughExp", "kernel(%x: f32[4,9]) { %y = silu %x }",
      "kernel(%x: f32[4,9]) { %y = div %x, (add (exp (neg %x)), 1) }", Scope::AllSizes},
     {"TanhThroughSigmoid", "kernel(%x: f32[4,9]) { %y = tanh %x }",
-     "kernel(%x: f32[4,9]) { %e = exp (mul %x, 2) %y = div (sub %e, 1), (add %e, 1) }", Scope::AllSizes},
+     "kernel(%x: f32[4,9]) { %e = exp (mul %x, 2) %y = div (sub %e, 1), (add %e, 1) }",
+     Scope::AllSizes},
     {"ReluClampMinMax", "kernel(%x: f32[4,9]) { %y = clamp %x lo=0 hi=6 }",
      "kernel(%x: f32[4,9]) { %y = minimum (relu %x), 6 }", Scope::AllSizes},
     {"ClampBoundsCount", "kernel(%x: f32[4,9]) { %y = clamp %x lo=0 hi=6 }",
      "kernel(%x: f32[4,9]) { %y = clamp %x lo=0 hi=5 }", Scope::NotProved},
     {"GeluArgumentsMatch", "kernel(%x: f32[4,9], %w: f32[4,9]) { %y = gelu (add %x, %w) }",
      "kernel(%x: f32[4,9], %w: f32[4,9]) { %y = gelu (add %w, %x) }", Scope::AllSizes},
-    {"GeluIsNotSilu", "kernel(%x: f32[4,9]) { %y = gelu %x }", "kernel(%x: f32[4,9]) { %y = silu %x }",
-     Scope::NotProved},
-    {"PowSquare", "kernel(%x: f32[4,9]) { %y = pow %x, 2 }", "kernel(%x: f32[4,9]) { %y = square %x }",
-     Scope::AllSizes},
+    {"GeluIsNotSilu", "kernel(%x: f32[4,9]) { %y = gelu %x }",
+     "kernel(%x: f32[4,9]) { %y = silu %x }", Scope::NotProved},
+    {"PowSquare", "kernel(%x: f32[4,9]) { %y = pow %x, 2 }",
+     "kernel(%x: f32[4,9]) { %y = square %x }", Scope::AllSizes},
     {"OutputOrder", "kernel(%x: f32[4,9]) { %a = exp %x %b = square %x return %a, %b }",
      "kernel(%x: f32[4,9]) { %a = exp %x %b = square %x return %b, %a }", Scope::AllSizes},
     {"ConcatMatmul",
@@ -134,29 +138,37 @@ const Case kCases[] = {
      " store (div %s, %n) [m, .] } }",
      Scope::AllSizes},
     {"FusedRmsMatmul", kRms,
-     "kernel(%x: f32[6,64], %w: f32[64,10]) { %y = block(%x, %w) axes(m: grid 3, n: grid 5, k: loop 8) {"
-     " %n1 = extent %x axis=1 %a = load %x [m, k] %b = load %w [k, n] %s = accum sum (matmul %a, %b)"
+     "kernel(%x: f32[6,64], %w: f32[64,10]) { %y = block(%x, %w) axes(m: grid 3, n: grid 5, k: "
+     "loop 8) {"
+     " %n1 = extent %x axis=1 %a = load %x [m, k] %b = load %w [k, n] %s = accum sum (matmul %a, "
+     "%b)"
      " %q = accum sum (sum (square %a) axis=1) store (div %s, sqrt (div %q, %n1)) [m, n] } }",
      Scope::AllSizes},
     {"FusedRmsMatmulUneven", kRms,
-     "kernel(%x: f32[6,64], %w: f32[64,10]) { %y = block(%x, %w) axes(m: grid 3, n: grid 4, k: loop 7) {"
-     " %n1 = extent %x axis=1 %a = load %x [m, k] %b = load %w [k, n] %s = accum sum (matmul %a, %b)"
-     " %q = accum sum (sum (square %a) axis=1) store (div %s, sqrt (div %q, %n1)) [m, n] shape=[6,10] } }",
+     "kernel(%x: f32[6,64], %w: f32[64,10]) { %y = block(%x, %w) axes(m: grid 3, n: grid 4, k: "
+     "loop 7) {"
+     " %n1 = extent %x axis=1 %a = load %x [m, k] %b = load %w [k, n] %s = accum sum (matmul %a, "
+     "%b)"
+     " %q = accum sum (sum (square %a) axis=1) store (div %s, sqrt (div %q, %n1)) [m, n] "
+     "shape=[6,10] } }",
      Scope::AllSizes},
     {"UnevenMeanOfMeans", kMean,
      "kernel(%x: f32[6,64]) { %y = block(%x) axes(k: loop 7) {"
      " %a = load %x [., k] %s = accum sum (mean %a axis=1) store (div %s, 7) [., .] } }",
      Scope::NotProved},
     {"MissingSquare", kRms,
-     "kernel(%x: f32[6,64], %w: f32[64,10]) { %y = block(%x, %w) axes(m: grid 3, n: grid 5, k: loop 8) {"
-     " %n1 = extent %x axis=1 %a = load %x [m, k] %b = load %w [k, n] %s = accum sum (matmul %a, %b)"
+     "kernel(%x: f32[6,64], %w: f32[64,10]) { %y = block(%x, %w) axes(m: grid 3, n: grid 5, k: "
+     "loop 8) {"
+     " %n1 = extent %x axis=1 %a = load %x [m, k] %b = load %w [k, n] %s = accum sum (matmul %a, "
+     "%b)"
      " %q = accum sum (sum %a axis=1) store (div %s, sqrt (div %q, %n1)) [m, n] } }",
      Scope::NotProved},
     {"SplitKeys", kAttention,
      "kernel(%q: f32[8,16], %k: f32[16,64], %v: f32[64,32]) {"
      " %o, %l = block(%q, %k, %v) axes(s: grid 4, i: loop 4) {"
      " %a = load %q [., .] %b = load %k [., s/i] %c = load %v [s/i, .] %e = exp (matmul %a, %b)"
-     " %p = accum sum (matmul %e, %c) %t = accum sum (sum %e axis=1) store %p [., s] store %t [., s] }"
+     " %p = accum sum (matmul %e, %c) %t = accum sum (sum %e axis=1) store %p [., s] store %t [., "
+     "s] }"
      " %p2 = sum (reshape %o shape=[8,4,32]) axis=1"
      " %y = div (reshape %p2 shape=[8,32]), sum %l axis=1 }",
      Scope::AllSizes},
@@ -192,15 +204,13 @@ const Case kCases[] = {
      " %o = accum_rescale (matmul %e, %c), %r %l = accum_rescale (sum %e axis=1), %r"
      " store (div %o, %l) [m, .] } }",
      Scope::NotProved},
-    {"UnnormalisedWithFinalMaximum",
-     "kernel(%x: f32[8,64]) { %y = sum (exp %x) axis=1 }",
+    {"UnnormalisedWithFinalMaximum", "kernel(%x: f32[8,64]) { %y = sum (exp %x) axis=1 }",
      "kernel(%x: f32[8,64]) { %y = block(%x) axes(m: grid 2, i: loop 8) {"
      " %s = load %x [m, i] %m, %d = running_gauge %s axis=1 %e = exp (sub %s, %m)"
      " %l = accum_rescale (sum %e axis=1), exp %d %f = accum max %m"
      " store (mul %l, exp %f) [m, .] } }",
      Scope::AllSizes},
-    {"OneAxisTwoDimensions",
-     "kernel(%q: f32[8,8], %k: f32[8,16]) { %y = matmul %q, %k }",
+    {"OneAxisTwoDimensions", "kernel(%q: f32[8,8], %k: f32[8,16]) { %y = matmul %q, %k }",
      "kernel(%q: f32[8,8], %k: f32[8,16]) { %y = block(%q, %k) axes(y: grid 8) {"
      " %a = load %q [y, .] %b = load %k [y, .] store (mul (sum %a axis=1), %b) [y, .] } }",
      Scope::NotProved},
@@ -250,7 +260,8 @@ TEST(ProveOutputs, UninterpretedFunctionsAreListed) {
 }
 
 TEST(ProveOutputs, DifferentInputsAreNotProved) {
-  EXPECT_EQ(proof_of("kernel(%x: f32[4,9]) { %y = exp %x }", "kernel(%x: f32[9,4]) { %y = exp %x }").scope,
+  EXPECT_EQ(proof_of("kernel(%x: f32[4,9]) { %y = exp %x }", "kernel(%x: f32[9,4]) { %y = exp %x }")
+                .scope,
             Scope::NotProved);
   EXPECT_EQ(proof_of("kernel(%x: f32[4,9]) { %y = exp %x }",
                      "kernel(%x: f32[4,9], %z: f32[1]) { %y = exp %x }")
@@ -292,20 +303,18 @@ TEST_P(PublishedGraphs, NormalFormsDecide) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Files, PublishedGraphs,
-                         ::testing::Values(Published{"rmsnorm_bs1", "rmsnorm_bs1", 18, true},
-                                           Published{"rmsnorm_bs8", "rmsnorm_bs8", 20, true},
-                                           Published{"lora", "lora", 4, true},
-                                           Published{"gated_mlp", "gated_mlp", 32, true},
-                                           Published{"gqa_bs1", "gqa_bs1", 28, true},
-                                           Published{"gqa_bs8", "gqa_bs8", 10, true},
-                                           Published{"mqa_bs1", "mqa_bs1", 12, true},
-                                           Published{"mha_bs1", "mha_bs1", 21, true},
-                                           Published{"mha_bs8", "mha_bs8", 38, true},
-                                           Published{"ntrans_bs1", "ntrans_bs1", 9, true},
-                                           Published{"qwen_norm_linear", "qwen_norm_linear", 88, true},
-                                           Published{"qknorm_gqa_bs1", "qknorm_qv_bs1", 190, false}),
-                         [](const auto& test) { return std::string(test.param.file); });
+INSTANTIATE_TEST_SUITE_P(
+    Files, PublishedGraphs,
+    ::testing::Values(
+        Published{"rmsnorm_bs1", "rmsnorm_bs1", 18, true},
+        Published{"rmsnorm_bs8", "rmsnorm_bs8", 20, true}, Published{"lora", "lora", 4, true},
+        Published{"gated_mlp", "gated_mlp", 32, true}, Published{"gqa_bs1", "gqa_bs1", 28, true},
+        Published{"gqa_bs8", "gqa_bs8", 10, true}, Published{"mqa_bs1", "mqa_bs1", 12, true},
+        Published{"mha_bs1", "mha_bs1", 21, true}, Published{"mha_bs8", "mha_bs8", 38, true},
+        Published{"ntrans_bs1", "ntrans_bs1", 9, true},
+        Published{"qwen_norm_linear", "qwen_norm_linear", 88, true},
+        Published{"qknorm_gqa_bs1", "qknorm_qv_bs1", 190, false}),
+    [](const auto& test) { return std::string(test.param.file); });
 
 }  // namespace
 }  // namespace mirage::algebra

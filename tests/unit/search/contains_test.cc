@@ -24,8 +24,8 @@ TEST(Contains, PublishedOneKernelGraphs) {
   const struct {
     const char* name;
     size_t one_kernel;
-  } files[] = {{"rmsnorm_bs1", 18}, {"rmsnorm_bs8", 20}, {"gated_mlp", 16}, {"lora", 4},
-               {"ntrans_bs1", 6},   {"qwen_norm_linear", 88}};
+  } files[] = {{"rmsnorm_bs1", 18}, {"rmsnorm_bs8", 20}, {"gated_mlp", 16},
+               {"lora", 4},         {"ntrans_bs1", 6},   {"qwen_norm_linear", 88}};
   for (const auto& file : files) {
     SCOPED_TRACE(file.name);
     const auto program =
@@ -69,7 +69,8 @@ TEST(Contains, EveryInstantiatedStructure) {
 ir::GraphPtr loop_kernel(bool wrong) {
   ir::GraphBuilder block =
       *ir::GraphBuilder::block({{{"n", ir::Role::Grid, 2}, {"k", ir::Role::Loop, 2}}, 0});
-  const auto bx = *block.input({ir::DType::F32, {4, 8}}), bw = *block.input({ir::DType::F32, {8, 6}});
+  const auto bx = *block.input({ir::DType::F32, {4, 8}}),
+             bw = *block.input({ir::DType::F32, {8, 6}});
   ir::Attrs attrs;
   attrs.bind = {{}, {1}};
   const auto tx = *block.add(ir::OpKind::Load, {bx}, attrs);
@@ -85,7 +86,8 @@ ir::GraphPtr loop_kernel(bool wrong) {
   attrs.ints = {4, 6};
   block.add(ir::OpKind::Store, {total}, attrs).value();
   ir::GraphBuilder kernel;
-  const auto kx = *kernel.input({ir::DType::F32, {4, 8}}), kw = *kernel.input({ir::DType::F32, {8, 6}});
+  const auto kx = *kernel.input({ir::DType::F32, {4, 8}}),
+             kw = *kernel.input({ir::DType::F32, {8, 6}});
   const std::vector<ir::ValueId> operands{kx, kw};
   kernel.add_block(*block.finish(), operands).value();
   return *kernel.finish();
