@@ -18,7 +18,7 @@ def program(rows=4):
 
 @pytest.fixture(scope="module")
 def best():
-    return mi.optimize(program(), time_limit=20, threads=1)
+    return mi.optimize(program(), time_limit=20, threads=1, use_records=False)
 
 
 def test_the_result_is_called_like_the_program(best):
