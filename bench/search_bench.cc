@@ -1,35 +1,44 @@
 // Cold structure search of every program that the search is measured on: one line each, then the
-// median and the worst. Usage: search_bench [NAME...] [--dump]
-// (--dump prints the structures).
+// median and the worst. Usage: search_bench [FILE.mu...] [--dump]; without files the programs of
+// examples/. --dump prints the structures.
 
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 
+#include "ir/load_file.h"
 #include "search/cost.h"
 #include "search/search.h"
-#include "unit/search/programs.h"
 
 int main(int argc, char** argv) {
   using namespace mirage::search;
   bool dump = false;
-  std::vector<std::string> only;
+  std::vector<std::filesystem::path> files;
   for (int i = 1; i < argc; ++i) {
     if (std::strcmp(argv[i], "--dump") == 0)
       dump = true;
     else
-      only.push_back(argv[i]);
+      files.push_back(argv[i]);
   }
+  if (files.empty())
+    for (const auto& entry : std::filesystem::directory_iterator(MIRAGE_SOURCE_DIR "/examples"))
+      if (entry.path().extension() == ".mu") files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
   std::printf("%-24s %6s %6s %6s %6s %8s %8s %6s %6s %8s %6s %6s %9s\n", "program", "alphas",
               "fused", "nodes", "edges", "cands", "useless", "dishon", "nonmon", "undef", "plans",
               "fewest", "ms");
   std::vector<double> times;
-  for (const Program& program : programs()) {
-    if (!only.empty() && std::find(only.begin(), only.end(), program.name) == only.end()) continue;
-    const auto graph = program.build();
-    const auto result = search(*graph, {});
+  for (const std::filesystem::path& file : files) {
+    const std::string name = file.stem().string();
+    const auto graph = mirage::ir::load_graph(file.string());
+    if (!graph) {
+      std::printf("%-24s %s\n", name.c_str(), graph.error().message.c_str());
+      continue;
+    }
+    const auto result = search(**graph, {});
     if (!result) {
-      std::printf("%-24s %s\n", program.name.c_str(), result.error().message.c_str());
+      std::printf("%-24s %s\n", name.c_str(), result.error().message.c_str());
       continue;
     }
     const SearchStats& s = result->stats;
@@ -42,8 +51,8 @@ int main(int argc, char** argv) {
     }
     const auto dropped = [&](Dropped reason) { return s.dropped[static_cast<size_t>(reason)]; };
     std::printf("%-24s %6zu %6zu %6zu %6zu %8zu %8zu %6zu %6zu %8zu %6zu %6zu %9.2f %s %s\n",
-                program.name.c_str(), s.assignments, s.fused_assignments, s.nodes, s.edges,
-                s.candidates, dropped(Dropped::Useless), dropped(Dropped::Dishonest),
+                name.c_str(), s.assignments, s.fused_assignments, s.nodes, s.edges, s.candidates,
+                dropped(Dropped::Useless), dropped(Dropped::Dishonest),
                 dropped(Dropped::NonMonotone), dropped(Dropped::Undefined), s.plans, fewest,
                 s.seconds * 1e3, std::string(name_of(s.stop)).c_str(), result->reason.c_str());
     times.push_back(s.seconds);

@@ -56,9 +56,9 @@ std::string to_json(const optimize::Report& report) {
                       {"version", report.version},
                       {"threads", report.threads},
                       {"seed", report.seed}};
-  out["funnel"] = {{"values", report.values},     {"structures", report.structures},
+  out["funnel"] = {{"values", report.values},       {"structures", report.structures},
                    {"schedules", report.schedules}, {"verified", report.verified},
-                   {"built", report.built},       {"checked", report.checked},
+                   {"built", report.built},         {"checked", report.checked},
                    {"timed", report.timed}};
   out["rejected"] = ordered_json::array();
   for (const optimize::Rejected& rejected : report.rejected)

@@ -36,7 +36,8 @@ std::string wrapped(std::string_view text, size_t indent) {
 }
 
 std::string bar(double part, size_t width) {
-  const auto filled = static_cast<size_t>(std::clamp(part, 0.0, 1.0) * static_cast<double>(width) + 0.5);
+  const auto filled =
+      static_cast<size_t>(std::clamp(part, 0.0, 1.0) * static_cast<double>(width) + 0.5);
   return std::string(filled, '#') + std::string(width - filled, '.');
 }
 
@@ -71,9 +72,9 @@ std::string candidates(const Report& report) {
   for (const CandidateReport* row : rows) slowest = std::max(slowest, row->timing.median_us);
   for (const CandidateReport* row : rows) {
     const std::string what = row->schedule.empty() ? row->plan : row->schedule;
-    out += fmt::format("  {} {:>3}  {:>9}  {}  {}\n", row == &report.best() ? '*' : ' ', row->number,
-                       time_text(row->timing.median_us), bar(row->timing.median_us / slowest, 20),
-                       shortened(what, 37));
+    out += fmt::format("  {} {:>3}  {:>9}  {}  {}\n", row == &report.best() ? '*' : ' ',
+                       row->number, time_text(row->timing.median_us),
+                       bar(row->timing.median_us / slowest, 20), shortened(what, 37));
   }
   return out;
 }
@@ -95,10 +96,12 @@ std::string winner(const Report& report) {
   std::string families;
   for (const std::string& family : report.check_families)
     families += (families.empty() ? "" : ", ") + family;
-  out += wrapped(fmt::format("check    within {:.2g} of the float64 error bound, largest difference {:.2g}, on "
-                             "inputs: {}",
-                             best.deviation.max_of_bound, best.deviation.max_abs, families),
-                 4);
+  out += wrapped(
+      fmt::format(
+          "check    within {:.2g} of the float64 error bound, largest difference {:.2g}, on "
+          "inputs: {}",
+          best.deviation.max_of_bound, best.deviation.max_abs, families),
+      4);
   return out;
 }
 
@@ -108,7 +111,8 @@ std::string losses(const Report& report) {
   for (const Rejected& rejected : report.rejected) {
     out += fmt::format("    {:>7}  {:<8} {}\n", rejected.count, optimize::name_of(rejected.stage),
                        rejected.reason);
-    if (!rejected.example.empty()) out += fmt::format("             {}\n", shortened(rejected.example, kWidth - 13));
+    if (!rejected.example.empty())
+      out += fmt::format("             {}\n", shortened(rejected.example, kWidth - 13));
   }
   return out;
 }

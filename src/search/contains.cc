@@ -150,6 +150,10 @@ class Replay {
       return unsupported_graph(fmt::format("{}: a rescaling accumulator", label(op)));
     result = values_[op.operands[0].index];
     if (steps_ == 1) return {};  // the identity
+    if (result.state == State::InLoop && op.attrs.combine == ir::Combine::Sum) {
+      result.state = State::Accumulated;
+      return check_node(op, result);
+    }
     const ir::Combine expected = is_partial_max(result.state) ? ir::Combine::Max
                                  : result.is_mean_share       ? ir::Combine::Mean
                                                               : ir::Combine::Sum;

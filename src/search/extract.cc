@@ -102,6 +102,8 @@ class Extractor {
     for (size_t n = 0; n < graph_.nodes.size(); ++n)
       for (size_t s = 0; s < kStates; ++s) {
         const Item item{NodeId{n}, static_cast<State>(s)};
+        // Never cheaper than summing first, and not defined where the last tile is shorter.
+        if (item.state == State::Accumulated) continue;
         for (const Derivation& derivation : phased_.derivations[item.index()]) {
           const bool leaf = derivation.edge >= 0 && derivation.args.empty();
           choices_[item.index()].push_back({&derivation, cost_of(item, derivation), !leaf});

@@ -73,11 +73,18 @@ std::optional<State> state_after(OpKind kind, const ir::Attrs& attrs, std::span<
                                  const Assignment& assignment) {
   bool after = false, in_loop = false, partial_arg = false;
   for (State arg : args) {
-    after |= arg == State::AfterLoop;
+    after |= arg == State::AfterLoop || arg == State::Accumulated;
     in_loop |= arg == State::InLoop;
     partial_arg |= is_partial(arg);
   }
   if (after && (in_loop || partial_arg)) return std::nullopt;
+  if (std::find(args.begin(), args.end(), State::Accumulated) != args.end()) {
+    // Any other operator would see elements of different tiles added up.
+    const bool finishes =
+        kind == OpKind::Sum &&
+        contains_class(assignment.loop, (*arg_dims[0])[static_cast<size_t>(attrs.axis)]);
+    return finishes ? complete_state(result, after, assignment) : std::nullopt;
+  }
   const Form form = def(kind).form;
   if (form != Form::Contract && form != Form::Reduce) {
     if (partial_arg) return linear_state(kind, args);
@@ -120,6 +127,7 @@ class Phaser {
     for (size_t next = 0; next < reached_.size(); ++next) {
       const Item item = reached_[next];
       if (is_partial(item.state)) record({item.node, State::AfterLoop}, {-1, {item}});
+      if (item.state == State::InLoop) record({item.node, State::Accumulated}, {-1, {item}});
       for (size_t e : users_[item.node.index]) combine(e, item, next);
     }
     return std::move(phased_);

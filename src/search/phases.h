@@ -15,12 +15,13 @@ enum class State : uint8_t {
   Invariant,    // depends on no loop class: usable in the loop and after it
   InLoop,       // carries a loop class as an axis: this step's tile
   AfterLoop,    // complete, and computed from an accumulator
+  Accumulated,  // an InLoop value added up over the steps: its loop axis is still to be summed
   PartialSum,   // this step's share of a sum over loop[0]; complete after accum sum
   PartialSum1,  // the same over loop[1]
   PartialMax,
   PartialMax1,
 };
-constexpr size_t kStates = 7;
+constexpr size_t kStates = 8;
 
 /// A node in a state; dense index for tables.
 struct Item {

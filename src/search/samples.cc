@@ -12,9 +12,9 @@ namespace {
 using ir::Form;
 using ir::OpKind;
 
-// Distinct where it matters, so that equal extents make nothing equal by accident; small because
-// every candidate value of the search is evaluated.
-constexpr int64_t kExtents[] = {3, 5, 4, 7, 2, 6};
+// Elements along an axis: at least three, so that nothing special to pairs (sum = max + min) holds.
+constexpr int64_t kElements = 3;
+constexpr size_t kFullClasses = 5;  // later ones get two elements, to bound the work
 constexpr double kTolerance = 1e-9;
 
 struct Float64 {
@@ -70,10 +70,11 @@ struct Walk {
 
 Sampler::Sampler(const Problem& problem, uint64_t seed) : seed_(seed) {
   for (ir::ValueId input : problem.program.inputs) inputs_.push_back(problem.dims_of(input));
-  const size_t classes = problem.classes.size();
-  for (size_t c = 0; c < classes; ++c)
-    extents_.push_back(classes > 6 ? 2 + static_cast<int64_t>(c % 2)
-                                   : kExtents[c % std::size(kExtents)]);
+  Rng rng(seed ^ 0x5eed);
+  for (size_t c = 0; c < problem.classes.size(); ++c) {
+    extents_.push_back(c < kFullClasses ? kElements : 2);
+    weights_.push_back(0.75 + 0.5 * rng.uniform());
+  }
 }
 
 size_t Sampler::count(const Dims& dims) const {
@@ -91,7 +92,9 @@ Sample Sampler::input(size_t index) const {
   return sample;
 }
 
-Sample Sampler::extent(ClassId id) const { return constant(static_cast<double>(extent_of(id))); }
+Sample Sampler::extent(ClassId id) const {
+  return constant(weights_[id] * static_cast<double>(extents_[id]));
+}
 
 std::optional<Sample> Sampler::apply(OpKind kind, const ir::Attrs& attrs,
                                      std::span<const Sample* const> args,
@@ -105,9 +108,12 @@ std::optional<Sample> Sampler::apply(OpKind kind, const ir::Attrs& attrs,
   const size_t axis = static_cast<size_t>(attrs.axis);
   Walk walk;
   for (ClassId id : result) walk.extents.push_back(static_cast<size_t>(extent_of(id)));
-  if (reduces)
-    walk.extents.push_back(
-        static_cast<size_t>(extent_of(row.form == Form::Contract ? first.back() : first[axis])));
+  const ClassId over = !reduces                     ? kNoClass
+                       : row.form == Form::Contract ? first.back()
+                                                    : first[axis];
+  if (reduces) walk.extents.push_back(static_cast<size_t>(extent_of(over)));
+  const bool is_weighted = row.combine == ir::Combine::Sum && over != kNoClass;
+  const double weight = is_weighted ? weights_[over] : 1;
   for (size_t o = 0; o < args.size(); ++o) {
     const Dims& dims = *arg_dims[o];
     std::vector<size_t> own(dims.size(), 0), strides(walk.extents.size(), 0);
@@ -155,6 +161,7 @@ std::optional<Sample> Sampler::apply(OpKind kind, const ir::Attrs& attrs,
         if (++step < inner) return;
         step = 0;
         if (row.combine == ir::Combine::Mean) *to /= static_cast<double>(inner);
+        *to *= weight;
       }
       defined = defined && std::isfinite(*to) && std::abs(*to) < 1e100;
       ++to;

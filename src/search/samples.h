@@ -3,6 +3,10 @@
 // extents, for two random choices of the inputs (of both signs, and positive so that roots and
 // logarithms are defined). Equal elements are taken for equal values. That decides only what the
 // search considers the same node; every structure is proved afterwards by verify.
+//
+// A sum over a class is multiplied by a random weight of the class, and so is its extent. Every law
+// of sums that holds at all sizes still holds, while extents become generic numbers: nothing is
+// equal because sqrt(4) is 2.
 
 #include <optional>
 #include <span>
@@ -35,6 +39,7 @@ class Sampler {
  private:
   std::vector<Dims> inputs_;
   std::vector<int64_t> extents_;  // by class
+  std::vector<double> weights_;   // by class
   uint64_t seed_;
 };
 

@@ -73,103 +73,129 @@ inline ir::GraphPtr attention_like(int64_t b, int64_t q, int64_t d, int64_t n, i
   return e.finish();
 }
 
-inline std::vector<Program> programs() {
-  const auto rms_linear = [](int64_t m) {
+/// At the published shapes, or tiny with extents that no tile divides.
+inline std::vector<Program> programs(bool tiny = false) {
+  const auto pick = [tiny](int64_t published, int64_t small) { return tiny ? small : published; };
+  const auto attention = [=](int64_t b, int64_t q, int64_t n, int64_t norm) {
+    return tiny ? attention_like(b == 1 ? 1 : 2, 5, 4, 7, norm) : attention_like(b, q, 64, n, norm);
+  };
+  const auto rms_linear = [=](int64_t m) {
     Expr e;
-    const auto x = e.input({m, 4096}, "X"), w = e.input({4096, 6144}, "W");
+    const auto x = e.input({pick(m, 3), pick(4096, 8)}, "X"),
+               w = e.input({pick(4096, 8), pick(6144, 7)}, "W");
     e.matmul(e.rms_norm(x), w);
     return e.finish();
   };
-  const auto ntrans = [](int64_t m) {
+  const auto ntrans = [=](int64_t m) {
     Expr e;
-    const auto h = e.input({m, 4096}, "H"), x = e.input({m, 4096}, "X"),
-               a = e.input({m, 4096}, "A");
+    const ir::Shape shape = {pick(m, 3), pick(4096, 8)};
+    const auto h = e.input(shape, "H"), x = e.input(shape, "X"), a = e.input(shape, "A");
     e.rms_norm(e.add(x, e.mul(a, e.add(e.rms_norm(h), x))));
+    return e.finish();
+  };
+  const auto gated = [=](bool normed) {
+    Expr e;
+    const int64_t k = pick(4096, 8), n = pick(4096, 7);
+    auto x = e.input({pick(8, 3), k}, "X");
+    const auto w1 = e.input({k, n}, "W1"), w2 = e.input({k, n}, "W2");
+    if (normed) x = e.rms_norm(x);
+    e.mul(e.silu(e.matmul(x, w1)), e.matmul(x, w2));
     return e.finish();
   };
   return {
       {"rmsnorm_bs1", [=] { return rms_linear(2); }},
       {"rmsnorm_bs8", [=] { return rms_linear(16); }},
-      {"gated_mlp",
-       [] {
-         Expr e;
-         const auto x = e.input({8, 4096}, "X"), w1 = e.input({4096, 4096}, "W1"),
-                    w2 = e.input({4096, 4096}, "W2");
-         e.mul(e.silu(e.matmul(x, w1)), e.matmul(x, w2));
-         return e.finish();
-       }},
+      {"gated_mlp", [=] { return gated(false); }},
       {"lora",
-       [] {
+       [=] {
          Expr e;
-         const auto x = e.input({16, 256}, "X"), w = e.input({256, 4096}, "W"),
-                    a = e.input({256, 16}, "A"), b = e.input({16, 4096}, "B");
+         const int64_t m = pick(16, 3), k = pick(256, 8), n = pick(4096, 7), r = pick(16, 4);
+         const auto x = e.input({m, k}, "X"), w = e.input({k, n}, "W"), a = e.input({k, r}, "A"),
+                    b = e.input({r, n}, "B");
          e.add(e.matmul(x, w), e.matmul(e.matmul(x, a), b));
          return e.finish();
        }},
-      {"mha_bs1", [] { return attention_like(32, 16, 64, 4096, 0); }},
-      {"gqa_bs1", [] { return attention_like(2, 256, 64, 4096, 0); }},
-      {"gqa_bs8", [] { return attention_like(16, 256, 64, 4096, 0); }},
-      {"mqa_bs1", [] { return attention_like(1, 1024, 64, 4096, 0); }},
-      {"qknorm_qk", [] { return attention_like(2, 256, 64, 4096, 1); }},
-      {"qknorm_qv", [] { return attention_like(2, 256, 64, 4096, 2); }},
-      {"qknorm_doc", [] { return attention_like(2, 256, 64, 4096, 3); }},
+      {"mha_bs1", [=] { return attention(32, 16, 4096, 0); }},
+      {"gqa_bs1", [=] { return attention(2, 256, 4096, 0); }},
+      {"gqa_bs8", [=] { return attention(16, 256, 4096, 0); }},
+      {"mqa_bs1", [=] { return attention(1, 1024, 4096, 0); }},
+      {"qknorm_qk", [=] { return attention(2, 256, 4096, 1); }},
+      {"qknorm_qv", [=] { return attention(2, 256, 4096, 2); }},
+      {"qknorm_doc", [=] { return attention(2, 256, 4096, 3); }},
       {"ntrans_bs1", [=] { return ntrans(8); }},
-      {"ntrans_bs8", [=] { return ntrans(64); }},
-      {"rmsnorm_gated_mlp",
-       [] {
-         Expr e;
-         const auto x = e.input({8, 4096}, "X"), w1 = e.input({4096, 4096}, "W1"),
-                    w2 = e.input({4096, 4096}, "W2");
-         const auto y = e.rms_norm(x);
-         e.mul(e.silu(e.matmul(y, w1)), e.matmul(y, w2));
-         return e.finish();
-       }},
+      {"rmsnorm_gated_mlp", [=] { return gated(true); }},
       {"layernorm_linear",
-       [] {
+       [=] {
          Expr e;
-         const auto x = e.input({16, 4096}, "X"), w = e.input({4096, 4096}, "W");
+         const int64_t k = pick(4096, 8);
+         const auto x = e.input({pick(16, 3), k}, "X"), w = e.input({k, pick(4096, 7)}, "W");
          const auto centred = e.sub(x, e.mean(x));
          e.matmul(e.div(centred, e.sqrt(e.mean(e.square(centred)))), w);
          return e.finish();
        }},
       {"softmax",
-       [] {
+       [=] {
          Expr e;
-         e.softmax(e.input({256, 4096}, "X"));
+         e.softmax(e.input({pick(256, 5), pick(4096, 7)}, "X"));
          return e.finish();
        }},
       {"safe_softmax_attention",
-       [] {
+       [=] {
          Expr e;
-         const auto q = e.input({2, 256, 64}, "Q"), k = e.input({2, 64, 4096}, "K"),
-                    v = e.input({2, 4096, 64}, "V");
-         const auto s = e.matmul(q, k);
-         e.matmul(e.softmax(e.sub(s, e.max(s))), v);
+         const int64_t q = pick(256, 5), d = pick(64, 4), n = pick(4096, 7);
+         const auto Q = e.input({2, q, d}, "Q"), K = e.input({2, d, n}, "K"),
+                    V = e.input({2, n, d}, "V");
+         const auto s = e.matmul(Q, K);
+         e.matmul(e.softmax(e.sub(s, e.max(s))), V);
+         return e.finish();
+       }},
+      {"scaled_transposed_attention",
+       [=] {
+         Expr e;
+         const int64_t q = pick(256, 5), d = pick(64, 4), n = pick(4096, 7);
+         const auto Q = e.input({2, q, d}, "Q"), K = e.input({2, n, d}, "K"),
+                    V = e.input({2, n, d}, "V");
+         const auto s = e.mul(e.matmul(Q, e.transpose(K, {0, 2, 1})), e.constant(0.125));
+         e.matmul(e.softmax(s), V);
          return e.finish();
        }},
       {"mlp3",
-       [] {
+       [=] {
          Expr e;
-         const auto x = e.input({8, 512}, "X"), w1 = e.input({512, 1024}, "W1"),
-                    w2 = e.input({512, 1024}, "W2"), w3 = e.input({1024, 256}, "W3");
+         const int64_t k = pick(512, 8), r = pick(1024, 6);
+         const auto x = e.input({pick(8, 3), k}, "X"), w1 = e.input({k, r}, "W1"),
+                    w2 = e.input({k, r}, "W2"), w3 = e.input({r, pick(256, 7)}, "W3");
          e.matmul(e.mul(e.silu(e.matmul(x, w1)), e.matmul(x, w2)), w3);
          return e.finish();
        }},
       {"matmul_chain",
-       [] {
+       [=] {
          Expr e;
-         const auto a = e.input({16, 256}, "A"), b = e.input({256, 128}, "B"),
-                    c = e.input({128, 512}, "C");
+         const int64_t k = pick(256, 8), r = pick(128, 6);
+         const auto a = e.input({pick(16, 3), k}, "A"), b = e.input({k, r}, "B"),
+                    c = e.input({r, pick(512, 7)}, "C");
          e.matmul(e.matmul(a, b), c);
          return e.finish();
        }},
-      {"norm_gain_linear",
-       [] {
+      {"norm_gain_eps_linear",
+       [=] {
          Expr e;
-         const auto x = e.input({1, 4096}, "X"), g = e.input({1, 4096}, "G"),
-                    w = e.input({4096, 6144}, "W");
-         e.matmul(e.mul(e.rms_norm(x), g), w);
+         const int64_t k = pick(4096, 8);
+         const auto x = e.input({1, k}, "X"), g = e.input({1, k}, "G"),
+                    w = e.input({k, pick(6144, 7)}, "W");
+         const auto rms = e.sqrt(e.add(e.mean(e.square(x)), e.constant(1e-5)));
+         e.matmul(e.mul(e.div(x, rms), g), w);
          return e.finish();
+       }},
+      {"two_outputs",
+       [=] {
+         Expr e;
+         const int64_t k = pick(4096, 8);
+         const auto x = e.input({pick(16, 3), k}, "X"), w = e.input({k, pick(512, 7)}, "W"),
+                    bias = e.input({pick(512, 7)}, "bias");
+         const auto y = e.matmul(x, w);
+         const auto z = e.op(ir::OpKind::Relu, {e.add(y, bias)});
+         return e.finish({z, y, e.sum(x)});
        }},
   };
 }
