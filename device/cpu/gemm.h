@@ -32,6 +32,11 @@ struct NByK {
   int64_t stride;
 };
 
+template <class S>
+KByN(const S*, int64_t) -> KByN<S>;
+template <class S>
+NByK(const S*, int64_t) -> NByK<S>;
+
 /// An extent known at compile time: saves instantiations and picks the best tile. Any integer does
 /// as well.
 template <int64_t Value>

@@ -19,6 +19,9 @@ struct Tile {
   S* at(int64_t row, int64_t col) const { return data + row * row_stride + col * col_stride; }
 };
 
+template <class S>
+Tile(S*, int64_t, int64_t) -> Tile<S>;
+
 /// Scratch memory that grows on demand and is kept between calls: one object per thread, passed to
 /// whatever needs room. reserve() invalidates what an earlier reserve() returned.
 class Workspace {

@@ -45,7 +45,9 @@ class BlockLowering {
     MIRAGE_TRY(tiles_, tile_lengths(block_));
     plan_.ragged = tiles_.ragged;
     for (size_t i = 0; i < block_.outputs.size(); ++i) store_param_[block_.outputs[i].index] = i;
-    for (const Op& op : block_.ops) MIRAGE_TRY_VOID(visit(op));
+    const std::vector<bool> is_live = live_operators(block_);
+    for (size_t i = 0; i < block_.ops.size(); ++i)
+      if (is_live[i]) MIRAGE_TRY_VOID(visit(block_.ops[i]));
     plan_scratch();
     return std::move(plan_);
   }

@@ -6,6 +6,7 @@ namespace mirage::lower {
 namespace {
 
 using ir::Form;
+using ir::Op;
 using ir::OpKind;
 using ir::Phase;
 
@@ -16,6 +17,19 @@ Form form_of(const ir::Op& op) { return ir::def(op.kind).form; }
 
 }  // namespace
 
+std::vector<bool> live_operators(const ir::Graph& block) {
+  std::vector<bool> is_live(block.ops.size(), false);
+  std::vector<bool> is_read(block.values.size(), false);
+  for (size_t i = block.ops.size(); i-- > 0;) {
+    const Op& op = block.ops[i];
+    is_live[i] = op.kind == OpKind::Store;
+    for (ir::ValueId result : op.results) is_live[i] = is_live[i] || is_read[result.index];
+    if (!is_live[i]) continue;
+    for (ir::ValueId operand : op.operands) is_read[operand.index] = true;
+  }
+  return is_live;
+}
+
 Fusion find_fusion(const ir::Graph& block) {
   Fusion fusion;
   const size_t count = block.values.size();
@@ -23,8 +37,10 @@ Fusion find_fusion(const ir::Graph& block) {
   fusion.is_accumulated.assign(count, false);
   fusion.uses.assign(count, 0);
   fusion.user.resize(count);
+  const std::vector<bool> is_live = live_operators(block);
   for (size_t i = 0; i < block.ops.size(); ++i)
     for (ir::ValueId operand : block.ops[i].operands) {
+      if (!is_live[i]) continue;
       ++fusion.uses[operand.index];
       fusion.user[operand.index] = ir::OpId(i);
     }

@@ -24,6 +24,9 @@ struct Fusion {
 
 Fusion find_fusion(const ir::Graph& block);
 
+/// By OpId: whether a store of the block depends on it.
+std::vector<bool> live_operators(const ir::Graph& block);
+
 /// Builds a thread graph from the roots back to values in memory.
 class ThreadGraph {
  public:

@@ -281,7 +281,11 @@ class Pass {
     }
     MIRAGE_TRY(const ValueId step,
                weighted(moving, [&](const Term& term) { return running_.at(term.exp).step; }));
-    MIRAGE_TRY(ValueId scale, add(OpKind::Exp, {step}));
+    ValueId& known_scale = scales_[step];
+    if (!known_scale.is_valid()) {
+      MIRAGE_TRY(known_scale, add(OpKind::Exp, {step}));
+    }
+    ValueId scale = known_scale;
     if (factor) {
       MIRAGE_TRY(scale, add(OpKind::Mul, {scale, *factor}));
     }
@@ -407,6 +411,7 @@ class Pass {
   std::vector<Known> known_;  // by ValueId of the old graph
   std::vector<Phase> phases_;
   std::map<size_t, Running> running_;
+  std::map<ValueId, ValueId> scales_;  // exp(d), by d
   std::map<std::pair<ValueId, std::vector<int64_t>>, ValueId> moved_;
   bool is_changed_ = false;
 };

@@ -29,7 +29,7 @@ std::string text(const Length& length) {
   return length.ragged < 0 ? fmt::format("{}", length.max) : ragged_name(length.ragged);
 }
 
-/// An extent as gemm takes it: a constant type where it is known.
+/// Rows as gemm takes them: a constant type where they are known, which picks the register tile.
 std::string extent(const Length& length) {
   return length.ragged < 0 ? fmt::format("kExtent<{}>", length.max) : ragged_name(length.ragged);
 }
@@ -212,12 +212,12 @@ void emit_matmul(Writer& out, const KernelPlan& plan, const Step& step) {
   if (swaps) {  // a column: the row vector b times a transposed
     const bool has_rows = row_stride(lhs) == 1;
     out.line("gemm<T, Isa>(kExtent<1>, {}, {}, Tile{{{}, 0, {}}}, {}, {}, 0, workspace, {});",
-             extent(m), extent(k), b, row_stride(rhs),
+             text(m), text(k), b, row_stride(rhs),
              b_view(a, has_rows, has_rows ? col_stride(lhs) : row_stride(lhs)), c, start);
   } else {
     const bool has_rows = n_is_one || col_stride(rhs) == 1;
     out.line("gemm<T, Isa>({}, {}, {}, Tile{{{}, {}, {}}}, {}, {}, {}, workspace, {});", extent(m),
-             extent(n), extent(k), a, row_stride(lhs), col_stride(lhs),
+             text(n), text(k), a, row_stride(lhs), col_stride(lhs),
              b_view(b, has_rows, has_rows ? row_stride(rhs) : col_stride(rhs)), c,
              row_stride(result), start);
   }

@@ -1,0 +1,50 @@
+#include "codegen/cpu/emit.h"
+
+#include <gtest/gtest.h>
+
+#include "ir/text.h"
+#include "lower/lower.h"
+
+namespace mirage::codegen {
+namespace {
+
+Result<SourceUnit> emitted(std::string_view text) {
+  const auto graphs = ir::parse(text);
+  EXPECT_TRUE(graphs);
+  const auto program = lower::lower((*graphs)[0], *lower::target_named("cpu-portable"));
+  EXPECT_TRUE(program);
+  return emit_cpu(*program);
+}
+
+constexpr std::string_view kText =
+    "kernel @k(%x: f32[2,3], %y: f32[2,3]) -> f32[2,3] { %z = exp (mul %x, %y) return %z }";
+
+TEST(EmitCpu, DescribesTheCall) {
+  const auto unit = emitted(kText);
+  ASSERT_TRUE(unit);
+  EXPECT_EQ(unit->inputs.size(), 2u);
+  EXPECT_EQ(unit->inputs[0].name, "x");
+  EXPECT_EQ(unit->outputs[0].strides, (std::vector<int64_t>{3, 1}));
+  EXPECT_EQ(unit->entries.size(), 2u);
+  EXPECT_NE(unit->text.find("const V v1 = exp(x0);"), std::string::npos) << unit->text;
+  EXPECT_NE(unit->text.find("program @k"), std::string::npos);
+}
+
+TEST(EmitCpu, EqualProgramsHaveEqualKeys) {
+  EXPECT_EQ(emitted(kText)->key, emitted(kText)->key);
+  EXPECT_NE(emitted(kText)->key,
+            emitted("kernel @k(%x: f32[2,3], %y: f32[2,3]) -> f32[2,3] { %z = exp (add %x, %y) "
+                    "return %z }")
+                ->key);
+}
+
+TEST(EmitCpu, OtherBackEndsAreUnsupported) {
+  lower::Program program;
+  program.target = *lower::target_named("sm_90");
+  const auto unit = emit_cpu(program);
+  ASSERT_FALSE(unit);
+  EXPECT_EQ(unit.error().code, Code::Unsupported);
+}
+
+}  // namespace
+}  // namespace mirage::codegen

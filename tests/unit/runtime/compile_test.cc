@@ -1,0 +1,138 @@
+#include "runtime/cpu/compile.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace mirage::runtime {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A hand-written unit: y[i] = x[i] + offset, four work items of two elements.
+codegen::SourceUnit adder(const std::string& offset) {
+  codegen::SourceUnit unit;
+  unit.target = "cpu-portable";
+  unit.options = {"-std=c++20", "-O1"};
+  unit.text = "#include <cstddef>\n#include <cstdint>\n#include \"mirage/cpu/storage.h\"\n"
+      "extern \"C\" void mirage_run(int64_t, void* const* buffers, int64_t begin, int64_t end, "
+      "std::byte*) {\n"
+      "  for (int64_t i = 2 * begin; i < 2 * end; ++i)\n"
+      "    static_cast<float*>(buffers[1])[i] = static_cast<const float*>(buffers[0])[i] + " +
+      offset + ";\n}\n";
+  unit.entries = {{"k", 4, 0}};
+  unit.buffers = {{codegen::BufferSource::Input, 0, 0}, {codegen::BufferSource::Output, 0, 0}};
+  unit.inputs = {{"x", ir::DType::F32, {8}, {1}}};
+  unit.outputs = {{"", ir::DType::F32, {8}, {1}}};
+  return unit;
+}
+
+class Compile : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/mirage-test-XXXXXX";
+    options_.cache_dir = mkdtemp(name);
+  }
+  void TearDown() override { fs::remove_all(options_.cache_dir); }
+
+  size_t objects() const {
+    size_t count = 0;
+    for (const auto& entry : fs::recursive_directory_iterator(options_.cache_dir))
+      count += entry.path().extension() == ".so";
+    return count;
+  }
+
+  CompileOptions options_;
+};
+
+TEST_F(Compile, RunsOnAnyNumberOfThreads) {
+  const auto executable = compile(adder("1"), options_);
+  ASSERT_TRUE(executable) << executable.error().message;
+  for (int threads : {0, 1, 2, 7}) {
+    float x[8] = {0, 1, 2, 3, 4, 5, 6, 7}, y[8] = {};
+    const TensorView in{x, ir::DType::F32, {8}, {1}}, out{y, ir::DType::F32, {8}, {1}};
+    ASSERT_TRUE((*executable)->run({&in, 1}, {&out, 1}, threads));
+    for (int i = 0; i < 8; ++i) EXPECT_EQ(y[i], static_cast<float>(i + 1));
+  }
+}
+
+TEST_F(Compile, TheCacheKnowsTextAndOptions) {
+  ASSERT_TRUE(compile(adder("1"), options_));
+  ASSERT_TRUE(compile(adder("1"), options_));
+  EXPECT_EQ(objects(), 1u);
+  ASSERT_TRUE(compile(adder("2"), options_));
+  EXPECT_EQ(objects(), 2u);
+  auto unit = adder("2");
+  unit.options.push_back("-fno-math-errno");
+  ASSERT_TRUE(compile(unit, options_));
+  EXPECT_EQ(objects(), 3u);
+}
+
+TEST_F(Compile, ADamagedObjectIsBuiltAgain) {
+  ASSERT_TRUE(compile(adder("1"), options_));
+  for (const auto& entry : fs::recursive_directory_iterator(options_.cache_dir)) {
+    if (entry.path().extension() != ".so") continue;
+    fs::path path = entry.path();
+    fs::remove(path);
+    std::ofstream(path) << "no object";
+    break;
+  }
+  const auto executable = compile(adder("1"), options_);
+  EXPECT_TRUE(executable) << executable.error().message;
+}
+
+TEST_F(Compile, RefusedTextCarriesTheLog) {
+  const auto executable = compile(adder("nonsense"), options_);
+  ASSERT_FALSE(executable);
+  EXPECT_EQ(executable.error().code, Code::CompileFailed);
+  ASSERT_EQ(executable.error().notes.size(), 1u);
+  EXPECT_NE(executable.error().notes[0].find("nonsense"), std::string::npos);
+  EXPECT_EQ(objects(), 0u);
+}
+
+TEST_F(Compile, AMissingCompilerIsUnsupported) {
+  options_.compiler = "/no/such/compiler";
+  const auto executable = compile(adder("1"), options_);
+  ASSERT_FALSE(executable);
+  EXPECT_EQ(executable.error().code, Code::Unsupported);
+}
+
+TEST_F(Compile, ArgumentsAreChecked) {
+  const auto executable = compile(adder("1"), options_);
+  ASSERT_TRUE(executable);
+  float x[8] = {}, y[8] = {};
+  const TensorView in{x, ir::DType::F32, {8}, {1}}, out{y, ir::DType::F32, {8}, {1}};
+  const auto message = [&](const TensorView& a, const TensorView& b) {
+    const auto result = (*executable)->run({&a, 1}, {&b, 1}, 1);
+    return result ? std::string() : result.error().message;
+  };
+  EXPECT_EQ(message({x, ir::DType::F16, {8}, {1}}, out), "input x: expected f32 elements, found f16");
+  EXPECT_EQ(message({x, ir::DType::F32, {4}, {1}}, out), "input x: expected shape [8], found [4]");
+  EXPECT_EQ(message(in, {y, ir::DType::F32, {8}, {2}}),
+            "output 0: expected strides [1], found [2]");
+  EXPECT_EQ(message({nullptr, ir::DType::F32, {8}, {1}}, out), "input x: no memory");
+  EXPECT_EQ((*executable)->run({}, {&out, 1}, 1).error().message,
+            "expected 1 inputs and 1 outputs, found 0 and 1");
+}
+
+TEST_F(Compile, SeveralCallersMayRunAtOnce) {
+  const auto executable = compile(adder("1"), options_);
+  ASSERT_TRUE(executable);
+  std::vector<std::thread> callers;
+  for (int caller = 0; caller < 4; ++caller)
+    callers.emplace_back([&, caller] {
+      for (int round = 0; round < 100; ++round) {
+        float x[8], y[8] = {};
+        for (int i = 0; i < 8; ++i) x[i] = static_cast<float>(caller + i);
+        const TensorView in{x, ir::DType::F32, {8}, {1}}, out{y, ir::DType::F32, {8}, {1}};
+        EXPECT_TRUE((*executable)->run({&in, 1}, {&out, 1}, 2));
+        for (int i = 0; i < 8; ++i) EXPECT_EQ(y[i], static_cast<float>(caller + i + 1));
+      }
+    });
+  for (std::thread& caller : callers) caller.join();
+}
+
+}  // namespace
+}  // namespace mirage::runtime

@@ -1,0 +1,59 @@
+#include "runtime/cpu/contain.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <csignal>
+
+namespace mirage::runtime {
+namespace {
+
+using std::chrono::milliseconds;
+
+TEST(Contain, ReturnsWhatTheBodyReturns) {
+  EXPECT_TRUE(contain(milliseconds(9000), [] { return Result<void>(); }));
+  const auto failed =
+      contain(milliseconds(9000), []() -> Result<void> { return bad_input("no {}", 7); });
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().code, Code::BadInput);
+  EXPECT_EQ(failed.error().message, "no 7");
+}
+
+TEST(Contain, SharedMemoryComesBack) {
+  auto memory = SharedMemory::make(16);
+  ASSERT_TRUE(memory);
+  EXPECT_TRUE(contain(milliseconds(9000), [&]() -> Result<void> {
+    memory->data()[3] = std::byte{42};
+    return {};
+  }));
+  EXPECT_EQ(memory->data()[3], std::byte{42});
+}
+
+TEST(Contain, CrashesAreErrors) {
+  const auto result = contain(milliseconds(9000), []() -> Result<void> {
+    signal(SIGABRT, SIG_DFL);
+    raise(SIGKILL);
+    return {};
+  });
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, Code::RunFailed);
+  EXPECT_EQ(result.error().message, "crashed with signal 9 (KILL)");
+}
+
+TEST(Contain, ExitsAreErrors) {
+  const auto result = contain(milliseconds(9000), []() -> Result<void> { _exit(5); });
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, Code::RunFailed);
+  EXPECT_EQ(result.error().message, "exited with status 5 before it was done");
+}
+
+TEST(Contain, HangsAreErrors) {
+  const auto result = contain(milliseconds(30), []() -> Result<void> {
+    for (;;) pause();
+  });
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, Code::Timeout);
+}
+
+}  // namespace
+}  // namespace mirage::runtime
