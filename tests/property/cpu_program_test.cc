@@ -54,7 +54,8 @@ void expect_disjoint(const lower::Program& program) {
   for (size_t i = 0; i < program.buffers.size(); ++i)
     for (size_t j = i + 1; j < program.buffers.size(); ++j) {
       const auto &a = program.buffers[i], &b = program.buffers[j];
-      if (a.kind != lower::BufferKind::Workspace || b.kind != lower::BufferKind::Workspace) continue;
+      if (a.kind != lower::BufferKind::Workspace || b.kind != lower::BufferKind::Workspace)
+        continue;
       if (a.last < b.first || b.last < a.first) continue;
       EXPECT_FALSE(overlap(a.offset, a.bytes, b.offset, b.bytes)) << print(program);
     }
@@ -101,15 +102,16 @@ class CpuProgram : public ::testing::Test {
 
     const auto inputs = tune::make_inputs(*graph, tune::Family::Ordinary, seed);
     std::vector<interp::TensorF64> logical;
-    for (const auto& input : *inputs)
-      logical.emplace_back(input.type().shape, input.to_doubles());
+    for (const auto& input : *inputs) logical.emplace_back(input.type().shape, input.to_doubles());
     const auto values = interp::evaluate_values(*graph, logical);
     if (!values) return false;  // what the interpreter refuses has no meaning
-    const double scale = largest_value(*values) * tolerance_of(graph->type(graph->outputs[0]).dtype);
+    const double scale =
+        largest_value(*values) * tolerance_of(graph->type(graph->outputs[0]).dtype);
     const auto outputs = tune::make_outputs(*graph);
     for (int threads : {1, 3}) {
       for (const auto& output : *outputs) const_cast<tune::HostTensor&>(output).poison(0xff);
-      const auto ran = (*executable)->run(tune::views_of(*inputs), tune::views_of(*outputs), threads);
+      const auto ran =
+          (*executable)->run(tune::views_of(*inputs), tune::views_of(*outputs), threads);
       EXPECT_TRUE(ran) << (ran ? "" : ran.error().message) << text;
       for (size_t i = 0; i < outputs->size(); ++i) {
         const auto& expected = (*values)[graph->outputs[i].index].data;

@@ -58,7 +58,9 @@ Result<ValueId> random_kernel_op(Rng& rng, GraphBuilder& builder,
                                  const std::vector<ValueId>& pool) {
   const ValueId x = pick(rng, pool);
   const ir::Shape& shape = builder.type(x).shape;
-  const auto axis = [&] { return static_cast<int64_t>(rng.below(std::max<size_t>(shape.size(), 1))); };
+  const auto axis = [&] {
+    return static_cast<int64_t>(rng.below(std::max<size_t>(shape.size(), 1)));
+  };
   Attrs attrs;
   switch (rng.below(10)) {
     case 0:
@@ -83,7 +85,8 @@ Result<ValueId> random_kernel_op(Rng& rng, GraphBuilder& builder,
         attrs.ints[at] *= attrs.ints[at + 1];
         attrs.ints.erase(attrs.ints.begin() + static_cast<std::ptrdiff_t>(at) + 1);
       } else {
-        attrs.ints.insert(attrs.ints.begin() + static_cast<std::ptrdiff_t>(rng.below(shape.size() + 1)), 1);
+        attrs.ints.insert(
+            attrs.ints.begin() + static_cast<std::ptrdiff_t>(rng.below(shape.size() + 1)), 1);
       }
       return builder.add(OpKind::Reshape, {x}, attrs);
     }
@@ -94,7 +97,8 @@ Result<ValueId> random_kernel_op(Rng& rng, GraphBuilder& builder,
       attrs.axis = axis();
       const int64_t extent = shape.empty() ? 0 : shape[static_cast<size_t>(attrs.axis)];
       const int64_t start = static_cast<int64_t>(rng.below(static_cast<uint64_t>(extent) + 1));
-      attrs.ints = {start, static_cast<int64_t>(rng.below(static_cast<uint64_t>(extent - start) + 1))};
+      attrs.ints = {start,
+                    static_cast<int64_t>(rng.below(static_cast<uint64_t>(extent - start) + 1))};
       return builder.add(OpKind::Narrow, {x}, attrs);
     }
     default:
@@ -170,8 +174,8 @@ ir::GraphPtr random_block_graph(Rng& rng, ir::DType dtype) {
   const ValueId b = *load(block, {dtype, {k, n}}, {bk, bn});
   const ValueId c = *load(block, {dtype, {1, n}}, {{}, bn});
   const ValueId d = *load(block, {dtype, {m, 1}}, {bm, {}});
-  std::vector<ir::TensorType> types = {{dtype, {m, k}}, {dtype, {k, n}}, {dtype, {1, n}},
-                                       {dtype, {m, 1}}};
+  std::vector<ir::TensorType> types = {
+      {dtype, {m, k}}, {dtype, {k, n}}, {dtype, {1, n}}, {dtype, {m, 1}}};
   std::vector<ValueId> pool = {a, b, c, d};
   const size_t wanted = 4 + rng.below(10);
   size_t count = 0;

@@ -30,7 +30,8 @@ TEST(MakeSafe, SoftmaxGetsAMaximum) {
 }
 
 TEST(MakeSafe, ABareSumIsScaledBack) {
-  const auto graph = safe("kernel(%x: f32[4,6]) -> f32[4,1] { %y = sum (exp %x) axis=1 return %y }");
+  const auto graph =
+      safe("kernel(%x: f32[4,6]) -> f32[4,1] { %y = sum (exp %x) axis=1 return %y }");
   EXPECT_EQ(count(*graph, ir::OpKind::GaugeMax), 1);
   EXPECT_EQ(count(*graph, ir::OpKind::Exp), 2);
 }

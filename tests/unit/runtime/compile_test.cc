@@ -16,7 +16,8 @@ codegen::SourceUnit adder(const std::string& offset) {
   codegen::SourceUnit unit;
   unit.target = "cpu-portable";
   unit.options = {"-std=c++20", "-O1"};
-  unit.text = "#include <cstddef>\n#include <cstdint>\n#include \"mirage/cpu/storage.h\"\n"
+  unit.text =
+      "#include <cstddef>\n#include <cstdint>\n#include \"mirage/cpu/storage.h\"\n"
       "extern \"C\" void mirage_run(int64_t, void* const* buffers, int64_t begin, int64_t end, "
       "std::byte*) {\n"
       "  for (int64_t i = 2 * begin; i < 2 * end; ++i)\n"
@@ -108,7 +109,8 @@ TEST_F(Compile, ArgumentsAreChecked) {
     const auto result = (*executable)->run({&a, 1}, {&b, 1}, 1);
     return result ? std::string() : result.error().message;
   };
-  EXPECT_EQ(message({x, ir::DType::F16, {8}, {1}}, out), "input x: expected f32 elements, found f16");
+  EXPECT_EQ(message({x, ir::DType::F16, {8}, {1}}, out),
+            "input x: expected f32 elements, found f16");
   EXPECT_EQ(message({x, ir::DType::F32, {4}, {1}}, out), "input x: expected shape [8], found [4]");
   EXPECT_EQ(message(in, {y, ir::DType::F32, {8}, {2}}),
             "output 0: expected strides [1], found [2]");

@@ -8,7 +8,8 @@ namespace {
 using std::chrono::milliseconds;
 
 TEST(RunProcess, GivesStatusAndOutput) {
-  const auto result = run_process({"sh", "-c", "echo out; echo err >&2; exit 3"}, milliseconds(9000));
+  const auto result =
+      run_process({"sh", "-c", "echo out; echo err >&2; exit 3"}, milliseconds(9000));
   ASSERT_TRUE(result);
   EXPECT_EQ(result->status, 3);
   EXPECT_EQ(result->output, "out\nerr\n");
