@@ -123,7 +123,7 @@ class Graph:
         """Of structure, types and layouts; names do not count."""
 
     def become(self, other: Graph) -> None:
-        """Makes this another name of the graph that other is."""
+        """Makes this a copy of other; tensors it had belong to it no more."""
 
     def block(self, body: BlockGraph, *xs: Tensor) -> list[Tensor]:
         """A kernel with this body; one result for each of its stores."""

@@ -2,7 +2,6 @@
 
 #include "graph.h"
 
-#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -15,22 +14,38 @@ namespace {
 
 using Ints = std::vector<int64_t>;
 
-Tensor add_input(KernelHandle& self, const Ints& shape, nb::handle dtype,
-                 std::optional<Ints> strides, std::string name) {
-  if (strides && strides->size() != shape.size())
-    refuse("input: expected {} strides, found {}", shape.size(), strides->size());
-  const ir::DType element = dtype_of(dtype);
-  return {self.state, unwrap(self.state->builder.input({element, shape}, std::move(name),
-                                                       strides.value_or(Ints{})))};
+Ints ints_of(nb::handle object, const char* what) {
+  Ints values;
+  if (!nb::isinstance<nb::str>(object) && nb::try_cast(object, values)) return values;
+  refuse("{}: expected a sequence of integers of 64 bits, found {}", what,
+         nb::cast<std::string>(nb::repr(object)));
 }
 
-void mark_output(KernelHandle& self, const Tensor& tensor, std::optional<Ints> strides) {
+/// None: empty, which means row-major.
+ir::Strides strides_for(nb::handle object, size_t rank, const char* what) {
+  if (object.is_none()) return {};
+  Ints strides = ints_of(object, what);
+  if (strides.size() != rank)
+    refuse("{}: expected {} strides, found {}", what, rank, strides.size());
+  return strides;
+}
+
+Tensor add_input(KernelHandle& self, nb::handle shape, nb::handle dtype, nb::handle strides,
+                 std::string name) {
+  const Ints extents = ints_of(shape, "input");
+  const ir::DType element = dtype_of(dtype);
+  return {self.state,
+          unwrap(self.state->builder.input({element, extents}, std::move(name),
+                                           strides_for(strides, extents.size(), "input")))};
+}
+
+void mark_output(KernelHandle& self, nb::handle x, nb::handle strides) {
+  if (!nb::isinstance<Tensor>(x)) refuse("mark_output: expected a tensor of this graph");
+  const auto& tensor = nb::cast<const Tensor&>(x);
   if (tensor.state != self.state) refuse("mark_output: the tensor belongs to another graph");
-  const ir::Shape& shape = tensor.type().shape;
-  if (strides && strides->size() != shape.size())
-    refuse("mark_output: expected {} strides, found {}", shape.size(), strides->size());
+  self.state->output_strides.push_back(
+      strides_for(strides, tensor.type().shape.size(), "mark_output"));
   self.state->outputs.push_back(tensor.id);
-  self.state->output_strides.push_back(strides.value_or(Ints{}));
 }
 
 nb::list tensors(const std::shared_ptr<GraphState>& state, const std::vector<ir::ValueId>& ids) {
@@ -114,7 +129,7 @@ void bind_graphs(nb::module_& module) {
           "def input(self, shape: collections.abc.Sequence[int], dtype: object = 'f32', strides: "
           "collections.abc.Sequence[int] | None = None, name: str = '') -> Tensor"),
       "An input; strides count elements, None is row-major.");
-  kernel.def("mark_output", mark_output, nb::arg("x"), nb::arg("strides") = nb::none(),
+  kernel.def("mark_output", mark_output, nb::arg("x").none(), nb::arg("strides") = nb::none(),
              nb::sig("def mark_output(self, x: Tensor, strides: collections.abc.Sequence[int] | "
                      "None = None) -> "
                      "None"),
@@ -124,8 +139,7 @@ void bind_graphs(nb::module_& module) {
       "output",
       [](KernelHandle& self, nb::args args) {
         for (nb::handle arg : args) {
-          if (!nb::isinstance<Tensor>(arg)) refuse("output: expected tensors of this graph");
-          mark_output(self, nb::cast<const Tensor&>(arg), std::nullopt);
+          mark_output(self, arg, nb::none());
         }
       },
       nb::sig("def output(self, *xs: Tensor) -> None"), "Makes these the next outputs.");
@@ -146,8 +160,11 @@ void bind_graphs(nb::module_& module) {
   nb::class_<BlockHandle> block(module, "BlockGraph", nb::dynamic_attr(),
                                 "The body of a kernel: what each block of a grid does.");
   kernel.def(
-      "become", [](KernelHandle& self, const KernelHandle& other) { self.state = other.state; },
-      nb::arg("other"), "Makes this another name of the graph that other is.");
+      "become",
+      [](KernelHandle& self, const KernelHandle& other) {
+        self.state = std::make_shared<GraphState>(*other.state);
+      },
+      nb::arg("other"), "Makes this a copy of other; tensors it had belong to it no more.");
   bind_blocks(kernel, block);
   bind_composites(kernel);
   bind_text(module, kernel, block);

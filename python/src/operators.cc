@@ -5,6 +5,7 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include <array>
 #include <deque>
 
 #include "errors.h"
@@ -90,6 +91,8 @@ void set_attribute(ir::Attrs& attrs, AttrKey key, nb::handle value, std::string_
       return;
   }
 }
+
+constexpr std::array<std::string_view, 2> kPublishedNames = {"A", "B"};
 
 std::vector<std::string> operand_names(const OpDef& row) {
   if (row.arity == 1) return {"x"};
@@ -187,7 +190,7 @@ nb::object apply(const std::shared_ptr<GraphState>& state, ir::OpKind kind, cons
     const auto name = nb::cast<std::string>(key);
     bool is_known = false;
     for (size_t i = 0; i < names.size(); ++i)
-      if (names[i] == name && operands.size() == i) {
+      if ((names[i] == name || kPublishedNames[i] == name) && operands.size() == i) {
         operands.push_back(nb::borrow(value));
         is_known = true;
       }

@@ -112,6 +112,12 @@ REFUSED = [
     (lambda g, x: g.input((2**40, 2**40)), "input %1: shape [1099511627776,1099511627776] is too large"),
     (lambda g, x: g.input((1,) * 9), "input %1: rank 9 is larger than 8"),
     (lambda g, x: g.input((2, 2), strides=(1,)), "input: expected 2 strides, found 1"),
+    (lambda g, x: g.input((2**70,)), "input: expected a sequence of integers of 64 bits, found (1180591620717411303424,)"),
+    (lambda g, x: g.input((2.5, 1)), "input: expected a sequence of integers of 64 bits, found (2.5, 1)"),
+    (lambda g, x: g.input("12"), "input: expected a sequence of integers of 64 bits, found '12'"),
+    (lambda g, x: g.mark_output(None), "mark_output: expected a tensor of this graph"),
+    (lambda g, x: g.output(3), "mark_output: expected a tensor of this graph"),
+    (lambda g, x: g.mark_output(x, (1,)), "mark_output: expected 2 strides, found 1"),
     (lambda g, x: g.mark_output(mi.Graph().input((2,))), "mark_output: the tensor belongs to another graph"),
     (lambda g, x: g.hash, "graph: has no operators"),
 ]  # fmt: skip
@@ -130,3 +136,12 @@ def test_output_strides_must_not_overlap(graph):
     graph.mark_output(graph.exp(graph.input((4, 8))), strides=(1, 1))
     with pytest.raises(ValueError, match="strides .* overlap"):
         graph.hash  # noqa: B018
+
+
+def test_become_is_a_copy():
+    first, second = mi.Graph(), mi.Graph()
+    first.exp(first.input((4, 8)))
+    second.become(first)
+    assert second.hash == first.hash
+    second.log(second.outputs[0])
+    assert second.hash != first.hash and len(first.outputs) == 1

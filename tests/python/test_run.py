@@ -128,3 +128,18 @@ def test_integers_do_not_compute_yet():
     with pytest.raises(mi.UnsupportedError) as caught:
         graph(np.ones(3, np.int32))
     assert caught.value.code == "unsupported"
+
+
+def test_what_the_compiler_says_is_in_the_log(monkeypatch, tmp_path):
+    compiler = tmp_path / "c++"
+    compiler.write_text(
+        "#!/bin/sh\n[ $1 = --version ] && echo picky 1.0 && exit\necho I will not >&2; exit 1\n"
+    )
+    compiler.chmod(0o755)
+    monkeypatch.setenv("CXX", str(compiler))
+    graph = mi.Graph()
+    graph.output(graph.input((3,), "f32") - 7)
+    with pytest.raises(mi.Error) as caught:
+        graph(np.ones(3, np.float32))
+    assert caught.value.code == "compile failed" and "I will not" in caught.value.log
+    assert not isinstance(caught.value, (ValueError, mi.UnsupportedError))
