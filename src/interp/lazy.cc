@@ -48,7 +48,7 @@ struct StoredTile {
   Tensor<WideF64> tile;
 };
 
-/// Elementary operations of one grid point, roughly.
+/// Cost of one grid point in units of one element on demand (a dense product is cheaper a term).
 uint64_t point_cost(const ir::Graph& body) {
   int64_t steps = 1;
   for (const ir::Axis& axis : body.launch.axes)
@@ -57,7 +57,7 @@ uint64_t point_cost(const ir::Graph& body) {
   for (const ir::Op& op : body.ops) {
     if (op.kind == ir::OpKind::Store) continue;
     int64_t work = ir::element_count(body.type(op.results[0]).shape);
-    if (op.kind == ir::OpKind::MatMul) work *= body.type(op.operands[0]).shape.back();
+    if (op.kind == ir::OpKind::MatMul) work *= (body.type(op.operands[0]).shape.back() + 7) / 8;
     if (ir::def(op.kind).form == ir::Form::Reduce)
       work = ir::element_count(body.type(op.operands[0]).shape);
     cost += static_cast<uint64_t>(work * steps);
@@ -132,6 +132,7 @@ struct LazyEvaluator::State {
         const int64_t step = strides[op.operands[0].index][axis];
         // The result has extent 1 along the axis, so that its index splits at the same inner size.
         const int64_t first = index / step * step * n + index % step;
+        work += static_cast<uint64_t>(n);
         std::vector<WideF64> row(static_cast<size_t>(n));
         for (int64_t i = 0; i < n; ++i)
           row[static_cast<size_t>(i)] = at(op.operands[0], first + i * step);
@@ -171,6 +172,7 @@ struct LazyEvaluator::State {
     const int64_t a = broadcast_index(id, index, op.operands[0], 2) + row * k;
     const int64_t b = broadcast_index(id, index, op.operands[1], 2) + column;
     WideF64 sum;
+    work += static_cast<uint64_t>(k);
     for (int64_t i = 0; i < k; ++i)
       sum = domain.add(sum, domain.mul(at(op.operands[0], a + i), at(op.operands[1], b + i * n)));
     return sum;

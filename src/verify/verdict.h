@@ -25,7 +25,8 @@ std::string_view name_of(Answer answer);
 std::string_view name_of(Method method);
 
 /// Inputs, at a size where both programs are defined, on which float64 evaluation of the two
-/// differs by more than both forward error bounds. Inputs are `normal(seed)`: see verify/replay.h.
+/// differs by more than both forward error bounds. Inputs are made by witness_inputs
+/// (verify/witness.h).
 struct Witness {
   std::vector<ir::Shape> input_shapes;
   uint64_t seed = 0;

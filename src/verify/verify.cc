@@ -1,16 +1,280 @@
 #include "verify/verify.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "interp/domain_field.h"
+#include "verify/constants.h"
+#include "verify/explain.h"
+#include "verify/field_check.h"
+#include "verify/real_size.h"
+#include "verify/shrink.h"
+#include "verify/witness.h"
+
 namespace mirage::verify {
 
 class Verifier {
  public:
+  Verifier(const ir::Graph& reference, const ir::Graph& candidate, const VerifyOptions& options)
+      : reference_(reference), candidate_(candidate), options_(options) {}
+
   static Verified make(ir::GraphPtr reference, ir::GraphPtr candidate, Verdict verdict) {
     return Verified(std::move(reference), std::move(candidate), std::move(verdict));
   }
+
+  Verdict run() {
+    identity_order();
+    if (reference_.hash == candidate_.hash) {
+      verdict_.answer = Answer::Equivalent;
+      verdict_.method = Method::Identical;
+      verdict_.all_sizes = true;
+      return verdict_;
+    }
+    if (const std::string why = output_mismatch(); !why.empty()) return unknown(why);
+    Result<SmallPair> pair = shrink(reference_, candidate_);
+    if (!pair) return unknown("the pair has no small model: " + pair.error().message);
+    verdict_.notes = pair->notes;
+    if (small_work(*pair->reference) + small_work(*pair->candidate) > kSmallWorkLimit)
+      return unknown("the small model is too large");
+    field(*pair);
+    return verdict_;
+  }
+
+ private:
+  static constexpr double kSmallWorkLimit = 3e7;
+  static constexpr uint64_t kRealWorkLimit = 12'000'000;
+
+  Verdict unknown(std::string reason) {
+    verdict_.answer = Answer::Unknown;
+    verdict_.method = Method::None;
+    verdict_.reason = std::move(reason);
+    return verdict_;
+  }
+
+  void identity_order() {
+    verdict_.output_order.clear();
+    for (size_t i = 0; i < reference_.outputs.size(); ++i) verdict_.output_order.push_back(i);
+  }
+
+  /// Every output of the reference needs one of the candidate with its shape.
+  std::string output_mismatch() const {
+    const auto sorted = [](const ir::Graph& graph) {
+      std::vector<ir::Shape> shapes;
+      for (ir::ValueId output : graph.outputs) shapes.push_back(graph.type(output).shape);
+      std::sort(shapes.begin(), shapes.end());
+      return shapes;
+    };
+    if (sorted(reference_) != sorted(candidate_)) return "output shapes differ";
+    for (const ir::Graph* graph : {&reference_, &candidate_})
+      for (const ir::Value& value : graph->values)
+        for (int64_t extent : value.type.shape)
+          if (extent == 0) return "a tensor is empty";
+    return {};
+  }
+
+  /// Elementary operations of one evaluation, roughly.
+  static double small_work(const ir::Graph& graph) {
+    double runs = 1;
+    for (const ir::Axis& axis : graph.launch.axes) runs *= static_cast<double>(axis.trips);
+    double work = 0;
+    for (const ir::Op& op : graph.ops) {
+      if (op.body) work += small_work(*op.body);
+      double elements = 1;
+      for (ir::ValueId operand : op.operands)
+        elements += static_cast<double>(ir::element_count(graph.type(operand).shape));
+      if (op.kind == ir::OpKind::MatMul)
+        elements += static_cast<double>(ir::element_count(graph.type(op.results[0]).shape)) *
+                    static_cast<double>(graph.type(op.operands[0]).shape.back());
+      work += elements;
+    }
+    return work * runs;
+  }
+
+  /// An order of the candidate's outputs in which all are equal: the identity if possible.
+  static bool match(const std::vector<std::vector<bool>>& equal, size_t i,
+                    std::vector<size_t>& order) {
+    if (i == equal.size()) return true;
+    std::vector<size_t> choices = {i};
+    for (size_t j = 0; j < equal.size(); ++j)
+      if (j != i) choices.push_back(j);
+    for (size_t j : choices) {
+      if (!equal[i][j] || std::find(order.begin(), order.end(), j) != order.end()) continue;
+      order.push_back(j);
+      if (match(equal, i + 1, order)) return true;
+      order.pop_back();
+    }
+    return false;
+  }
+
+  /// Trials until the bound is reached. Returns whether all outputs were equal; the reason if not.
+  struct Outcome {
+    bool is_equal = false;
+    bool is_defined = true;
+    std::string error;
+  };
+  Outcome trials(FieldCheck& check) {
+    std::vector<std::vector<bool>> equal;
+    const double per_trial = check.log2_error();
+    // Without a bound, the same number of points as a typical program would need, and one more.
+    const int wanted =
+        per_trial < -1 ? static_cast<int>(std::ceil(options_.log2_target / per_trial)) : 3;
+    const int count = std::clamp(wanted, 1, options_.max_trials);
+    for (int i = 0; i < count; ++i) {
+      Result<FieldTrial> trial = check.trial(interp::mix(options_.seed, static_cast<uint64_t>(i)));
+      if (!trial) return {false, true, trial.error().message};
+      if (!trial->is_defined) return {false, false, {}};
+      if (equal.empty()) equal = trial->equal;
+      for (size_t a = 0; a < equal.size(); ++a)
+        for (size_t b = 0; b < equal.size(); ++b) equal[a][b] = equal[a][b] && trial->equal[a][b];
+      std::vector<size_t> order;
+      if (!match(equal, 0, order)) return {};
+      verdict_.output_order = order;
+    }
+    verdict_.trials = count;
+    if (per_trial < 0) verdict_.log2_error_bound = per_trial * count;
+    return {true, true, {}};
+  }
+
+  void field(const SmallPair& pair) {
+    Result<std::unique_ptr<FieldCheck>> check = make_field_check(*pair.reference, *pair.candidate);
+    if (!check) {
+      unknown(check.error().message);
+      return;
+    }
+    const Outcome outcome = trials(**check);
+    verdict_.uninterpreted = (*check)->uninterpreted();
+    if (!outcome.error.empty()) {
+      unknown(outcome.error);
+      return;
+    }
+    if (!outcome.is_equal) {
+      identity_order();
+      differ(pair, outcome.is_defined);
+      return;
+    }
+    if (const std::string& objection = (*check)->domain_objection(); !objection.empty()) {
+      unknown(objection);
+      return;
+    }
+    if (verdict_.log2_error_bound == 0 && !(*check)->bound_reason().empty())
+      verdict_.notes.push_back((*check)->bound_reason());
+    verdict_.method = Method::Field;
+    verdict_.answer = Answer::Equivalent;
+    verdict_.all_sizes = pair.is_large_enough;
+    if (!(*check)->families_are_disjoint()) {
+      verdict_.all_sizes = false;
+      verdict_.notes.push_back(
+          "these sizes only: exponents, roots or denominators at different indices share their "
+          "inputs");
+    }
+    if (verdict_.all_sizes && has_dead_binders(*pair.reference, *pair.candidate)) second_size();
+    if (options_.check_real_size) real_size();
+  }
+
+  /// Sums whose summand need not depend on the index: equality at two more sizes.
+  void second_size() {
+    for (int64_t extra : {1, 2}) {
+      const Result<SmallPair> pair = shrink(reference_, candidate_, extra);
+      bool is_equal = false;
+      if (pair) {
+        const auto check = make_field_check(*pair->reference, *pair->candidate);
+        if (check) {
+          const auto trial = (*check)->trial(interp::mix(options_.seed, 77));
+          std::vector<size_t> order;
+          is_equal = trial && trial->is_defined && match(trial->equal, 0, order);
+        }
+      }
+      if (!is_equal) {
+        verdict_.all_sizes = false;
+        verdict_.notes.push_back("these sizes only: not equal at a second small size");
+        return;
+      }
+    }
+    verdict_.notes.push_back("dead binders: equal at three sizes");
+  }
+
+  void real_size() {
+    const Result<RealSizeCheck> check = check_real_size(
+        reference_, candidate_, verdict_.output_order, options_.seed, kRealWorkLimit);
+    if (!check) {
+      unknown("at the real size: " + check.error().message);
+      return;
+    }
+    if (check->difference) {
+      differ_with(*check->difference, "at the real size: ");
+      return;
+    }
+    verdict_.notes.push_back(fmt::format("real size: {} entries agree{}", check->compared,
+                                         check->is_complete ? "" : " (work limit reached)"));
+  }
+
+  void differ_with(Witness witness, const std::string& where) {
+    witness.text = where + explain(reference_, candidate_, witness);
+    verdict_.answer = Answer::Different;
+    verdict_.method = Method::Witness;
+    verdict_.all_sizes = false;
+    verdict_.log2_error_bound = 0;
+    verdict_.reason = witness.text;
+    verdict_.witness = std::move(witness);
+  }
+
+  void differ(const SmallPair& pair, bool is_defined) {
+    // A literal that is an extent of the real program means something else in the small model.
+    const bool is_tied = has_extent_constants(reference_, candidate_);
+    if (!is_tied) {
+      Result<std::optional<Witness>> found =
+          find_witness(*pair.reference, *pair.candidate, verdict_.output_order, options_.seed, 4);
+      if (found && *found) {
+        differ_with(**found, {});
+        return;
+      }
+    }
+    const Result<RealSizeCheck> check = check_real_size(
+        reference_, candidate_, verdict_.output_order, options_.seed, kRealWorkLimit);
+    if (check && check->difference) {
+      differ_with(*check->difference, "at the real size: ");
+      return;
+    }
+    if (is_tied && tied()) return;
+    unknown(is_defined
+                ? "the field test differs, but no inputs over the reals were found that show it"
+                : "no inputs were found on which both are defined");
+  }
+
+  /// Literals that are extents follow their extents into the small model; equality then holds for
+  /// these sizes only.
+  bool tied() {
+    const Result<ir::GraphPtr> a = tie_constants(reference_), b = tie_constants(candidate_);
+    if (!a || !b) return false;
+    const Result<SmallPair> pair = shrink(**a, **b);
+    if (!pair) return false;
+    const auto check = make_field_check(*pair->reference, *pair->candidate);
+    if (!check || !(*check)->domain_objection().empty()) return false;
+    if (!trials(**check).is_equal) return false;
+    verdict_.answer = Answer::Equivalent;
+    verdict_.method = Method::Field;
+    verdict_.all_sizes = false;
+    verdict_.reason.clear();
+    verdict_.uninterpreted = (*check)->uninterpreted();
+    verdict_.notes.push_back("these sizes only: a literal stands for an extent");
+    if (options_.check_real_size) real_size();
+    return true;
+  }
+
+  const ir::Graph& reference_;
+  const ir::Graph& candidate_;
+  const VerifyOptions& options_;
+  Verdict verdict_;
 };
 
 Result<Verdict> verify(const ir::Graph& reference, const ir::Graph& candidate,
-                       const VerifyOptions&) {
+                       const VerifyOptions& options) {
+  for (const ir::Graph* graph : {&reference, &candidate})
+    if (graph->level != ir::Level::Kernel)
+      return bad_input("verify: expected kernel graphs, found a {} graph", name_of(graph->level));
   if (reference.inputs.size() != candidate.inputs.size())
     return bad_input("verify: the program has {} inputs, the candidate {}", reference.inputs.size(),
                      candidate.inputs.size());
@@ -24,16 +288,7 @@ Result<Verdict> verify(const ir::Graph& reference, const ir::Graph& candidate,
       return bad_input("verify: input {} is {} in the program and {} in the candidate", i,
                        to_string(expected), to_string(found));
   }
-  Verdict verdict;
-  if (reference.hash == candidate.hash) {
-    verdict.answer = Answer::Equivalent;
-    verdict.method = Method::Identical;
-    verdict.all_sizes = true;
-    for (size_t i = 0; i < reference.outputs.size(); ++i) verdict.output_order.push_back(i);
-    return verdict;
-  }
-  verdict.reason = "no strategy applies";
-  return verdict;
+  return Verifier(reference, candidate, options).run();
 }
 
 Result<Verified> verified(ir::GraphPtr reference, ir::GraphPtr candidate,

@@ -1,0 +1,401 @@
+#include "verify/field_check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "interp/domain_field.h"
+#include "interp/domain_support.h"
+#include "interp/evaluator.h"
+#include "util/rng.h"
+#include "verify/domain_degree.h"
+
+namespace mirage::verify {
+namespace {
+
+using interp::BitSet;
+using interp::Evaluator;
+using interp::FieldDomain;
+using interp::PrimeChain;
+using interp::Support;
+using interp::SupportDomain;
+
+constexpr int kMaxResamples = 400;
+
+/// What both programs depend on; inputs are numbered alike in both.
+struct Dependence {
+  std::vector<Support> exps, roots, denominators;  // arguments, by call
+  std::vector<Support> outputs;                    // all entries of all outputs
+};
+
+Result<Dependence> dependence_of(const ir::Graph& graph) {
+  Evaluator<SupportDomain> evaluator(graph);
+  size_t next = 0;
+  for (size_t i = 0; i < graph.inputs.size(); ++i) {
+    interp::Tensor<Support>& input = evaluator.input(i);
+    interp::reset(input, graph.type(graph.inputs[i]).shape);
+    for (Support& entry : input.data) {
+      entry = {};
+      entry.inputs.insert(next++);
+    }
+  }
+  SupportDomain domain;
+  MIRAGE_TRY_VOID(evaluator.run(domain));
+  Dependence result{domain.exps(), domain.roots(), domain.denominators(), {}};
+  for (size_t i = 0; i < graph.outputs.size(); ++i)
+    for (const Support& entry : evaluator.output(i).data) result.outputs.push_back(entry);
+  return result;
+}
+
+Result<SignDomain> signs_of(const ir::Graph& graph) {
+  Evaluator<SignDomain> evaluator(graph);
+  SignDomain domain;
+  for (size_t i = 0; i < graph.inputs.size(); ++i) {
+    auto& input = evaluator.input(i);
+    interp::reset(input, graph.type(graph.inputs[i]).shape);
+    for (auto& entry : input.data) entry = domain.fresh();
+  }
+  MIRAGE_TRY_VOID(evaluator.run(domain));
+  return domain;
+}
+
+struct Degrees {
+  double top = 0, bottom = 0, exponent = 0;  // largest of any output entry
+};
+
+Result<Degrees> degrees_of(const ir::Graph& graph) {
+  Evaluator<DegreeDomain> evaluator(graph);
+  for (size_t i = 0; i < graph.inputs.size(); ++i) {
+    auto& input = evaluator.input(i);
+    interp::reset(input, graph.type(graph.inputs[i]).shape);
+    for (Degree& entry : input.data) entry = DegreeDomain::variable();
+  }
+  DegreeDomain domain;
+  MIRAGE_TRY_VOID(evaluator.run(domain));
+  Degrees result;
+  result.exponent = domain.largest_exponent();
+  for (size_t i = 0; i < graph.outputs.size(); ++i)
+    for (const Degree& entry : evaluator.output(i).data) {
+      result.top = std::max(result.top, entry.top);
+      result.bottom = std::max(result.bottom, entry.bottom);
+    }
+  return result;
+}
+
+template <int L>
+class Check final : public FieldCheck {
+ public:
+  using Field = FieldDomain<L>;
+  using Record = typename Field::Record;
+
+  Check(const ir::Graph& reference, const ir::Graph& candidate)
+      : reference_(reference), candidate_(candidate) {}
+
+  Result<void> prepare() {
+    MIRAGE_TRY(first_, dependence_of(graph(0)));
+    MIRAGE_TRY(second_, dependence_of(graph(1)));
+    for (size_t i = 0; i < graph(0).inputs.size(); ++i)
+      levels_.push_back(std::max(reference_.input_levels(i), candidate_.input_levels(i)));
+    MIRAGE_TRY_VOID(examine());
+    return {};
+  }
+
+  Result<FieldTrial> trial(uint64_t seed) override {
+    FieldTrial result;
+    // A few chains: whether a constant is a square depends on the prime.
+    for (uint64_t attempt = 0; attempt < 6 && !result.is_defined; ++attempt) {
+      Rng rng(interp::mix(seed, attempt));
+      const PrimeChain& chain = interp::prime_chain(rng.below(interp::chain_count()));
+      const uint64_t key = rng.next();
+      Field d(chain, key), e(chain, key);
+      MIRAGE_TRY(result.is_defined, run(rng, d, e));
+      note(d, e);
+    }
+    if (!result.is_defined) return result;
+    for (size_t i = 0; i < graph(0).outputs.size(); ++i) {
+      result.equal.emplace_back();
+      for (size_t j = 0; j < graph(1).outputs.size(); ++j)
+        result.equal.back().push_back(same(reference_.output(i), candidate_.output(j)));
+    }
+    return result;
+  }
+
+  double log2_error() const override { return log2_error_; }
+  const std::string& bound_reason() const override { return bound_reason_; }
+  const std::string& domain_objection() const override { return objection_; }
+  bool families_are_disjoint() const override { return disjoint_; }
+  std::vector<std::string> uninterpreted() const override { return opaque_.names(); }
+
+ private:
+  using Tensor = interp::Tensor<typename Field::Value>;
+
+  const ir::Graph& graph(int side) const {
+    return side == 0 ? reference_.graph() : candidate_.graph();
+  }
+
+  void note(const Field& d, const Field& e) {
+    for (const interp::OpaqueUse& use : {d.opaque_use(), e.opaque_use()}) {
+      opaque_.erf |= use.erf;
+      opaque_.log |= use.log;
+      opaque_.pow |= use.pow;
+      opaque_.maximum |= use.maximum;
+      opaque_.nested_exp |= use.nested_exp;
+    }
+  }
+
+  static bool same(const Tensor& a, const Tensor& b) {
+    if (a.shape != b.shape) return false;
+    for (size_t i = 0; i < a.data.size(); ++i)
+      if (a.data[i].levels == 0 || b.data[i].levels == 0 || a.data[i].r[0] != b.data[i].r[0])
+        return false;
+    return true;
+  }
+
+  static bool all_defined(const Evaluator<Field>& evaluator) {
+    for (size_t i = 0; i < evaluator.graph().outputs.size(); ++i)
+      for (const auto& value : evaluator.output(i).data)
+        if (value.levels == 0) return false;
+    return true;
+  }
+
+  /// Inputs on which both are defined, or false. Rows whose radicand is not a square are drawn
+  /// again.
+  Result<bool> run(Rng& rng, Field& d, Field& e) {
+    for (size_t i = 0; i < levels_.size(); ++i) {
+      Tensor& input = reference_.input(i);
+      interp::reset(input, graph(0).type(graph(0).inputs[i]).shape);
+      for (auto& entry : input.data) entry = d.random(rng, levels_[i]);
+    }
+    for (int attempt = 0; attempt < kMaxResamples; ++attempt) {
+      d.restart();
+      MIRAGE_TRY_VOID(reference_.run(d));
+      BitSet again = wanted(d.failed_roots(), first_.roots);
+      if (d.failed_roots().empty()) {
+        for (size_t i = 0; i < levels_.size(); ++i) candidate_.input(i) = reference_.input(i);
+        e.restart();
+        MIRAGE_TRY_VOID(candidate_.run(e));
+        if (all_defined(reference_) && all_defined(candidate_)) return true;
+        again = wanted(e.failed_roots(), second_.roots);
+      }
+      const bool all = again.is_empty();
+      size_t number = 0;
+      for (size_t i = 0; i < levels_.size(); ++i)
+        for (auto& entry : reference_.input(i).data)
+          if (const size_t own = number++; all || again.contains(own))
+            entry = d.random(rng, levels_[i]);
+    }
+    return false;
+  }
+
+  /// Inputs to draw again: those of failed radicands that no good radicand shares, or all of them.
+  static BitSet wanted(const std::vector<size_t>& failed, const std::vector<Support>& roots) {
+    BitSet bad, good;
+    size_t next = 0;
+    for (size_t call = 0; call < roots.size(); ++call) {
+      const bool is_failed = next < failed.size() && failed[next] == call;
+      if (is_failed) ++next;
+      (is_failed ? bad : good).insert_all(roots[call].inputs);
+    }
+    BitSet own = bad;
+    own.remove_all(good);
+    return own.is_empty() ? bad : own;
+  }
+
+  /// Error bound and domain obligations: two runs over one chain with gauges at zero.
+  Result<void> examine() {
+    Record records[2][2];  // run, side
+    const PrimeChain& chain = interp::prime_chain(7);
+    bool is_defined = true;
+    for (size_t run_number = 0; run_number < 2 && is_defined; ++run_number) {
+      Rng rng(interp::mix(0x6578616d, run_number));
+      Field d(chain, 11), e(chain, 11);
+      d.set_zero_gauges(true);
+      e.set_zero_gauges(true);
+      MIRAGE_TRY(is_defined, run(rng, d, e));
+      if (!is_defined) break;
+      d.restart();
+      e.restart();
+      d.set_record(&records[run_number][0]);
+      e.set_record(&records[run_number][1]);
+      MIRAGE_TRY_VOID(reference_.run(d));
+      MIRAGE_TRY_VOID(candidate_.run(e));
+      note(d, e);
+    }
+    MIRAGE_TRY_VOID(bound(is_defined ? &records[0][0] : nullptr));
+    if (!is_defined) return {};
+    // Exponents that are independent for every output entry (the bound), and roots and denominators
+    // that are the same function up to a unit or have different inputs.
+    const interp::Prime& p = chain.level[0];
+    disjoint_ = log2_error_ < 0;
+    for (const int side : {0, 1}) {
+      const Dependence& calls = side == 0 ? first_ : second_;
+      disjoint_ =
+          disjoint_ &&
+          own_inputs(calls.roots, records[0][side].radicands, records[1][side].radicands, p) &&
+          own_inputs(calls.denominators, records[0][side].denominators,
+                     records[1][side].denominators, p);
+    }
+    return obligations(records, p);
+  }
+
+  /// Calls with the same inputs are the same function up to a unit.
+  static bool own_inputs(const std::vector<Support>& calls, const std::vector<uint64_t>& first,
+                         const std::vector<uint64_t>& second, const interp::Prime& p) {
+    std::map<std::vector<uint64_t>, std::pair<uint64_t, uint64_t>> families;
+    for (size_t i = 0; i < calls.size(); ++i) {
+      if (calls[i].inputs.is_empty()) continue;
+      const auto [at, is_new] =
+          families.emplace(calls[i].inputs.words(), std::pair(first[i], second[i]));
+      if (!is_new && p.mul(first[i], at->second.second) != p.mul(second[i], at->second.first))
+        return false;
+    }
+    return true;
+  }
+
+  Result<void> obligations(const Record (&records)[2][2], const interp::Prime& p) {
+    MIRAGE_TRY(const SignDomain signs, signs_of(graph(1)));
+    MIRAGE_TRY(const SignDomain own_signs, signs_of(graph(0)));
+    // Both kinds of the reference count: a radicand that vanishes is a denominator in rsqrt.
+    std::vector<std::pair<uint64_t, uint64_t>> known;
+    const auto collect = [&](const std::vector<uint64_t>& a, const std::vector<uint64_t>& b) {
+      for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) known.emplace_back(a[i], b[i]);
+    };
+    collect(records[0][0].denominators, records[1][0].denominators);
+    collect(records[0][0].radicands, records[1][0].radicands);
+    std::sort(known.begin(), known.end());
+    known.erase(std::unique(known.begin(), known.end()), known.end());
+    const size_t simple = known.size();
+    for (size_t i = 0; i < simple && simple <= 64; ++i)
+      for (size_t j = i; j < simple; ++j)
+        known.emplace_back(p.mul(known[i].first, known[j].first),
+                           p.mul(known[i].second, known[j].second));
+    std::set<std::pair<uint64_t, uint64_t>> seen;
+    // A unit multiple has the same ratio at both points.
+    const auto is_known = [&](uint64_t x, uint64_t y) {
+      if (seen.count({x, y}) != 0) return true;
+      for (const auto& [a, b] : known)
+        if (p.mul(x, b) == p.mul(y, a) && a != 0 && b != 0) {
+          seen.insert({x, y});
+          return true;
+        }
+      return x == y;  // a constant
+    };
+    for (size_t i = 0; i < signs.denominators().size(); ++i)
+      if (signs.denominators()[i] != Sign::Positive &&
+          !is_known(records[0][1].denominators[i], records[1][1].denominators[i])) {
+        objection_ = fmt::format(
+            "domain: denominator number {} of the candidate is none of the program's and may "
+            "vanish",
+            i);
+        return {};
+      }
+    for (size_t i = 0; i < signs.radicands().size(); ++i)
+      if (signs.radicands()[i] == Sign::Any &&
+          !is_known(records[0][1].radicands[i], records[1][1].radicands[i])) {
+        objection_ = fmt::format(
+            "domain: radicand number {} of the candidate is none of the program's and may be "
+            "negative",
+            i);
+        return {};
+      }
+    return {};
+  }
+
+  Result<void> bound(const Record* records) {
+    MIRAGE_TRY(const Degrees a, degrees_of(graph(0)));
+    MIRAGE_TRY(const Degrees b, degrees_of(graph(1)));
+    if (!records) {
+      bound_reason_ = "no bound: no inputs were found on which both are defined";
+      return {};
+    }
+    // Exponents that are the same function up to sign are one variable.
+    std::vector<uint64_t> exponents = records[0].exponents;
+    exponents.insert(exponents.end(), records[1].exponents.begin(), records[1].exponents.end());
+    std::vector<const Support*> arguments;
+    for (const Support& call : first_.exps) arguments.push_back(&call);
+    for (const Support& call : second_.exps) arguments.push_back(&call);
+    const interp::Prime& q = interp::prime_chain(7).level[1];
+    std::vector<std::pair<uint64_t, const BitSet*>> families;
+    std::vector<size_t> family_of(exponents.size(), SIZE_MAX);
+    for (size_t i = 0; i < exponents.size(); ++i) {
+      const uint64_t canonical = std::min(exponents[i], q.neg(exponents[i]));
+      if (canonical == 0) continue;
+      for (size_t f = 0; f < families.size() && family_of[i] == SIZE_MAX; ++f)
+        if (families[f].first == canonical) family_of[i] = f;
+      if (family_of[i] != SIZE_MAX) continue;
+      family_of[i] = families.size();
+      families.emplace_back(canonical, &arguments[i]->inputs);
+      if (families.size() > 2000) {
+        bound_reason_ = "no bound: too many exponentials";
+        return {};
+      }
+    }
+    size_t most_roots = 0;
+    const size_t outputs = first_.outputs.size();
+    std::set<std::vector<size_t>> examined;
+    for (size_t entry = 0; entry < std::max(outputs, second_.outputs.size()); ++entry) {
+      std::set<size_t> used;
+      std::set<std::vector<size_t>> roots;
+      const auto add = [&](const Dependence& side, size_t offset) {
+        if (entry >= side.outputs.size()) return;
+        side.outputs[entry].exps.for_each([&](size_t call) {
+          if (family_of[offset + call] != SIZE_MAX) used.insert(family_of[offset + call]);
+        });
+        side.outputs[entry].roots.for_each([&](size_t call) {
+          std::vector<size_t> inputs;
+          side.roots[call].inputs.for_each([&](size_t i) { inputs.push_back(i); });
+          roots.insert(std::move(inputs));
+        });
+      };
+      add(first_, 0);
+      add(second_, first_.exps.size());
+      most_roots = std::max(most_roots, roots.size());
+      if (!examined.insert({used.begin(), used.end()}).second) continue;
+      for (size_t family : used) {
+        BitSet own = *families[family].second;
+        for (size_t other : used)
+          if (other != family) own.remove_all(*families[other].second);
+        if (own.is_empty()) {
+          bound_reason_ = "no bound: exponents are not independent block by block";
+          return {};
+        }
+      }
+    }
+    // Theorems A and C with the smallest prime in use.
+    const double degree = std::max(a.top + b.bottom, b.top + a.bottom) + 1;
+    const double exponent = 1 + std::max(a.exponent, b.exponent);
+    const double bits = L == 2 ? 59 : 57;
+    log2_error_ = std::min(
+        0.0, std::log2(degree) + std::log2(exponent) + 2 * static_cast<double>(most_roots) - bits);
+    if (log2_error_ == 0) bound_reason_ = "no bound: degrees are too large";
+    return {};
+  }
+
+  Evaluator<Field> reference_, candidate_;
+  Dependence first_, second_;
+  std::vector<int> levels_;
+  interp::OpaqueUse opaque_;
+  bool disjoint_ = false;
+  double log2_error_ = 0;
+  std::string bound_reason_, objection_;
+};
+
+template <int L>
+Result<std::unique_ptr<FieldCheck>> make(const ir::Graph& reference, const ir::Graph& candidate) {
+  auto check = std::make_unique<Check<L>>(reference, candidate);
+  MIRAGE_TRY_VOID(check->prepare());
+  return std::unique_ptr<FieldCheck>(std::move(check));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<FieldCheck>> make_field_check(const ir::Graph& reference,
+                                                     const ir::Graph& candidate) {
+  const int length = std::max(interp::chain_length(reference), interp::chain_length(candidate));
+  return length <= 2 ? make<2>(reference, candidate) : make<4>(reference, candidate);
+}
+
+}  // namespace mirage::verify

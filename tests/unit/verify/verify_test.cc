@@ -1,0 +1,123 @@
+#include "verify/verify.h"
+
+#include <gtest/gtest.h>
+
+#include "ir/text.h"
+
+namespace mirage::verify {
+namespace {
+
+Result<Verdict> compare(const std::string& inputs, const std::string& a, const std::string& b) {
+  const auto parse = [&](const std::string& body) {
+    auto graphs = ir::parse("kernel @g(" + inputs + ") {\n" + body + "\n}\n");
+    EXPECT_TRUE(graphs) << graphs.error().message << "\n" << body;
+    return (*graphs)[0];
+  };
+  return verify(*parse(a), *parse(b));
+}
+
+struct Pair {
+  const char* name;
+  const char* inputs;
+  const char* reference;
+  const char* candidate;
+  Answer answer;
+};
+
+class Pairs : public testing::TestWithParam<Pair> {};
+
+TEST_P(Pairs, Answer) {
+  const Pair& p = GetParam();
+  const auto verdict = compare(p.inputs, p.reference, p.candidate);
+  ASSERT_TRUE(verdict) << verdict.error().message;
+  EXPECT_EQ(verdict->answer, p.answer) << to_string(*verdict);
+  EXPECT_EQ(verdict->witness.has_value(), verdict->answer == Answer::Different);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, Pairs,
+    testing::Values(
+        Pair{"silu_by_hand", "%x: f32[8,16]", "return (silu %x)",
+             "%e = exp %x\nreturn (div (mul %x, %e), (add 1, %e))", Answer::Equivalent},
+        Pair{"silu_is_not_x_exp", "%x: f32[8,16]", "return (silu %x)", "return (mul %x, (exp %x))",
+             Answer::Different},
+        Pair{"gelu_is_not_silu_exp", "%x: f32[8,16]", "return (gelu %x)",
+             "return (mul (silu %x), (exp %x))", Answer::Different},
+        Pair{"nested_exp_is_not_constant", "%x: f32[8,16]", "return (exp (exp %x))",
+             "return (exp (exp (mul %x, 2)))", Answer::Different},
+        Pair{"clamp_bounds", "%x: f32[8,16]", "return (clamp %x lo=-1 hi=1)",
+             "return (clamp %x lo=-1 hi=2)", Answer::Different},
+        Pair{"safe_softmax", "%x: f32[8,16]",
+             "%m = max %x axis=1\n%e = exp (sub %x, %m)\nreturn (div %e, (sum %e axis=1))",
+             "%e = exp %x\nreturn (div %e, (sum %e axis=1))", Answer::Equivalent},
+        Pair{"log_of_sum", "%x: f32[8,16]", "return (log (sum %x axis=1))",
+             "return (log (sum (add %x, 0) axis=1))", Answer::Equivalent},
+        Pair{"row_sums_are_not_column_sums", "%x: f32[16,16]", "return (sum %x axis=0)",
+             "%t = transpose %x perm=[1,0]\nreturn (transpose (sum %t axis=0) perm=[1,0])",
+             Answer::Unknown},
+        Pair{"root_of_square", "%x: f32[8,16]", "return (sqrt (mean (square %x) axis=1))",
+             "%n = extent %x axis=1\nreturn (sqrt (div (sum (square %x) axis=1), %n))",
+             Answer::Equivalent},
+        Pair{"sum_for_mean", "%x: f32[8,16]", "return (sqrt (mean (square %x) axis=1))",
+             "return (sqrt (sum (square %x) axis=1))", Answer::Different},
+        Pair{"literal_extent", "%x: f32[8,4096]", "return (mean %x axis=1)",
+             "return (mul (sum %x axis=1), 0x1p-12)", Answer::Equivalent},
+        Pair{"wrong_literal_extent", "%x: f32[8,4096]", "return (mean %x axis=1)",
+             "return (mul (sum %x axis=1), 0x1p-11)", Answer::Different},
+        Pair{"cubes_differ_at_three_elements", "%x: f32[1,64]", "return (mul 0, (sum %x axis=1))",
+             "%s = sum %x axis=1\n%q = sum (square %x) axis=1\n"
+             "%c = sum (mul (square %x), %x) axis=1\n"
+             "return (add (sub (mul (square %s), %s), (mul 3, (mul %s, %q))), (mul 2, %c))",
+             Answer::Different},
+        Pair{"removable_singularity", "%x: f32[8], %y: f32[8]", "return (mul %x, 2)",
+             "return (div (mul (mul %x, %y), 2), %y)", Answer::Unknown},
+        Pair{"positive_denominator", "%x: f32[8], %y: f32[8]", "return (mul %x, 2)",
+             "%e = exp %y\nreturn (div (mul (mul %x, %e), 2), %e)", Answer::Equivalent},
+        Pair{"layer_norm_by_moments", "%x: f32[4,32]",
+             "%c = sub %x, (mean %x axis=1)\nreturn (mean (square %c) axis=1)",
+             "return (sub (mean (square %x) axis=1), (square (mean %x axis=1)))",
+             Answer::Equivalent},
+        Pair{"eps_differs", "%x: f32[4,32]", "return (sqrt (add (mean (square %x) axis=1), 1e-5))",
+             "return (sqrt (add (mean (square %x) axis=1), 1e-6))", Answer::Different}),
+    [](const auto& row) { return std::string(row.param.name); });
+
+TEST(Verify, OutputsMayBePermuted) {
+  const auto verdict = compare("%x: f32[8,16]", "%a = exp %x\n%b = neg %x\nreturn %a, %b",
+                               "%a = exp %x\n%b = neg %x\nreturn %b, %a");
+  ASSERT_TRUE(verdict) << verdict.error().message;
+  ASSERT_TRUE(verdict->is_equivalent()) << to_string(*verdict);
+  EXPECT_EQ(verdict->output_order, (std::vector<size_t>{1, 0}));
+}
+
+TEST(Verify, IdenticalGraphsNeedNoTrial) {
+  const auto verdict = compare("%x: f32[8,16]", "return (exp %x)", "return (exp %x)");
+  EXPECT_EQ(verdict->method, Method::Identical);
+}
+
+TEST(Verify, ListsWhatItTookAsUnknown) {
+  const auto verdict =
+      compare("%x: f32[8,16]", "return (gelu (add %x, %x))", "return (gelu (mul 2, %x))");
+  ASSERT_TRUE(verdict->is_equivalent()) << to_string(*verdict);
+  EXPECT_EQ(verdict->uninterpreted, std::vector<std::string>{"erf"});
+}
+
+TEST(Verify, RefusesOtherInputs) {
+  const auto parse = [](const char* text) { return (*ir::parse(text))[0]; };
+  const auto verdict = verify(*parse("kernel @a(%x: f32[8]) {\n return (exp %x)\n}\n"),
+                              *parse("kernel @b(%x: f32[9]) {\n return (exp %x)\n}\n"));
+  ASSERT_FALSE(verdict);
+  EXPECT_EQ(verdict.error().message,
+            "verify: input 0 is f32[8] in the program and f32[9] in the candidate");
+}
+
+TEST(Verify, OnlyEquivalentGraphsBecomeVerified) {
+  const auto parse = [](const char* text) { return (*ir::parse(text))[0]; };
+  const auto program = parse("kernel @a(%x: f32[8]) {\n return (mul %x, %x)\n}\n");
+  EXPECT_TRUE(verified(program, parse("kernel @b(%x: f32[8]) {\n return (square %x)\n}\n")));
+  const auto refused = verified(program, parse("kernel @b(%x: f32[8]) {\n return (exp %x)\n}\n"));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::Mismatch);
+}
+
+}  // namespace
+}  // namespace mirage::verify
