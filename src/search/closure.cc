@@ -48,6 +48,7 @@ class Closure {
   struct Known {
     Sample sample;
     std::optional<Relevance::Form> form;
+    bool is_leaf = false;  // a constant or an extent
   };
 
   bool is_stopped() {
@@ -90,17 +91,18 @@ class Closure {
   Known value_of(const Edge& edge, const std::vector<NodeId>& args, const Dims& dims) {
     if (edge.kind == OpKind::Load) {
       const size_t index = static_cast<size_t>(edge.attrs.axis);
-      return {sampler_.input(index), relevance_.input(index)};
+      return {sampler_.input(index), relevance_.input(index), false};
     }
     if (edge.kind == OpKind::Const)
-      return {sampler_.constant(edge.attrs.scalars[0]), relevance_.constant(edge.attrs.scalars[0])};
+      return {sampler_.constant(edge.attrs.scalars[0]), relevance_.constant(edge.attrs.scalars[0]),
+              true};
     if (edge.kind == OpKind::Extent) {
       const ClassId id = static_cast<ClassId>(edge.attrs.axis);
-      return {sampler_.extent(id), relevance_.extent(id)};
+      return {sampler_.extent(id), relevance_.extent(id), true};
     }
     auto sample = sample_of(edge.kind, edge.attrs, args, dims);
     // A value that is undefined at all samples equals nothing but itself.
-    return {sample ? std::move(*sample) : Sample{}, form_of(edge.kind, edge.attrs, args)};
+    return {sample ? std::move(*sample) : Sample{}, form_of(edge.kind, edge.attrs, args), false};
   }
 
   std::optional<Sample> sample_of(OpKind kind, const Attrs& attrs, const std::vector<NodeId>& args,
@@ -220,7 +222,8 @@ class Closure {
     const Dims& x = graph_.node(a).dims;
     const Dims& y = graph_.node(b).dims;
     if (x.empty() && y.empty()) return;
-    const bool weak = is_leaf_scalar(a) || is_leaf_scalar(b);
+    const bool weak = is_leaf(a) || is_leaf(b);
+    // Leaves take the type of the other operand; nothing converts other values.
     if (!weak && graph_.node(a).dtype != graph_.node(b).dtype) return;
     if (auto result = broadcast(x, y)) {
       for (OpKind kind : binary_) {
@@ -244,7 +247,7 @@ class Closure {
     }
   }
 
-  bool is_leaf_scalar(NodeId id) const { return graph_.node(id).dims.empty(); }
+  bool is_leaf(NodeId id) const { return known_[id.index].is_leaf; }
 
   static bool is_honest(const Dims& dims) {
     for (size_t i = 0; i < dims.size(); ++i)
@@ -272,7 +275,7 @@ class Closure {
     if (!sample) return drop(Dropped::Undefined);
     ir::DType dtype = ir::DType::F64;
     for (NodeId arg : candidate.args)
-      if (!is_leaf_scalar(arg)) dtype = graph_.node(arg).dtype;
+      if (!is_leaf(arg)) dtype = graph_.node(arg).dtype;
     NodeId id = find(candidate.dims, dtype, *sample);
     if (!id.is_valid()) {
       if (!sampler_.depends_on_all(*sample, candidate.dims)) return drop(Dropped::Dishonest);
@@ -282,7 +285,7 @@ class Closure {
         if (relevance_.mass(*form) < relevance_.mass(*known_[arg.index].form))
           return drop(Dropped::NonMonotone);
       if (!relevance_.is_relevant(*form)) return drop(Dropped::Useless);
-      id = add_node({candidate.dims, dtype, {}}, {std::move(*sample), form});
+      id = add_node({candidate.dims, dtype, {}}, {std::move(*sample), form, false});
     } else if (known_[id.index].form) {
       for (NodeId arg : candidate.args)
         if (known_[arg.index].form &&

@@ -197,10 +197,10 @@ bool same_sample(const Sample& a, const Sample& b) {
   if (a.size() != b.size()) return false;
   double scale = 0;
   for (double x : a)
-    if (!std::isnan(x)) scale = std::max(scale, std::abs(x));
+    if (std::isfinite(x)) scale = std::max(scale, std::abs(x));
   for (size_t i = 0; i < a.size(); ++i) {
-    if (std::isnan(a[i]) != std::isnan(b[i])) return false;
-    if (std::abs(a[i] - b[i]) > kTolerance * scale) return false;
+    if (std::isnan(a[i]) && std::isnan(b[i])) continue;
+    if (!(a[i] == b[i] || std::abs(a[i] - b[i]) <= kTolerance * scale)) return false;
   }
   return true;
 }

@@ -13,7 +13,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::array<std::string_view, kDroppedReasons> kDroppedNames = {
-    "useless", "dishonest", "non-monotone", "undefined", "unreachable", "detour"};
+    "useless", "dishonest", "non-monotone", "undefined", "unreachable", "detour", "invalid"};
 
 Clock::time_point deadline_of(const SearchOptions& options, Clock::time_point start) {
   const double seconds = std::clamp(options.time_limit_seconds, 0.0, 1e6);
@@ -147,6 +147,13 @@ Result<SearchResult> search(const ir::Graph& program, const SearchOptions& optio
   }
   stats.plans = result.structures.size();
   keep_best(result.structures, options.max_structures);
+  const auto is_invalid = [](const Structure& structure) {
+    return !structure.instantiate(std::vector<int64_t>(structure.axes.size(), 1));
+  };
+  stats.dropped[static_cast<size_t>(Dropped::Invalid)] +=
+      std::erase_if(result.structures, is_invalid);
+  if (result.structures.empty() && result.reason.empty())
+    result.reason = "search: no assignment of roles computes every output in one kernel";
   finish();
   return result;
 }

@@ -29,8 +29,9 @@ enum class Dropped : uint8_t {
   Undefined,    // the algebra has no meaning for it, or it is too large
   Unreachable,  // an assignment under which no kernel computes every target
   Detour,       // a plan that does all the work of a cheaper one and more
+  Invalid,      // a plan that is no block graph, for instance a stored constant
 };
-constexpr size_t kDroppedReasons = 6;
+constexpr size_t kDroppedReasons = 7;
 std::string_view name_of(Dropped reason);
 
 enum class Stop : uint8_t { Complete, TimeLimit, NodeLimit, Cancelled };

@@ -1,6 +1,6 @@
-// Equal normal forms mean equal numbers. Random kernel graphs of many small values over few inputs, with
-// block operators of random splits; every pair of values whose forms are equal must agree in float64.
-// The other direction (equal numbers, different forms) is counted and printed: it is the
+// Equal normal forms mean equal numbers. Random kernel graphs of many small values over few inputs,
+// with block operators of random splits; every pair of values whose forms are equal must agree in
+// float64. The other direction (equal numbers, different forms) is counted and printed: it is the
 // incompleteness of normal forms, not an error.
 
 #include <fmt/format.h>
@@ -38,7 +38,8 @@ class RandomGraph {
     for (int i = 0; i < 3; ++i)
       (void)builder.input({ir::DType::F64, {pick(extents_), pick(extents_)}});
     const auto first = builder.add(OpKind::Neg, {ValueId(size_t{0})});
-    for (size_t tries = 0; tries < 20 * operators && builder.draft().ops.size() < operators; ++tries) {
+    for (size_t tries = 0; tries < 20 * operators && builder.draft().ops.size() < operators;
+         ++tries) {
       if (rng_.below(4) == 0)
         add_block(builder);
       else
@@ -57,12 +58,12 @@ class RandomGraph {
   /// One more value over the values so far, or none if the choice does not type-check.
   void add_op(GraphBuilder& builder, size_t values) {
     static const std::vector<OpKind> kOps = {
-        OpKind::Exp,    OpKind::Log,       OpKind::Sqrt,   OpKind::Square,    OpKind::Rsqrt,
-        OpKind::Neg,    OpKind::Silu,      OpKind::Relu,   OpKind::Add,       OpKind::Add,
-        OpKind::Sub,    OpKind::Mul,       OpKind::Mul,    OpKind::Div,       OpKind::Div,
-        OpKind::Maximum, OpKind::Minimum,  OpKind::Sum,    OpKind::Sum,       OpKind::Mean,
-        OpKind::Max,    OpKind::MatMul,    OpKind::MatMul, OpKind::Transpose, OpKind::Reshape,
-        OpKind::Concat, OpKind::Narrow,    OpKind::Extent, OpKind::GaugeMax};
+        OpKind::Exp,     OpKind::Log,     OpKind::Sqrt,   OpKind::Square,    OpKind::Rsqrt,
+        OpKind::Neg,     OpKind::Silu,    OpKind::Relu,   OpKind::Add,       OpKind::Add,
+        OpKind::Sub,     OpKind::Mul,     OpKind::Mul,    OpKind::Div,       OpKind::Div,
+        OpKind::Maximum, OpKind::Minimum, OpKind::Sum,    OpKind::Sum,       OpKind::Mean,
+        OpKind::Max,     OpKind::MatMul,  OpKind::MatMul, OpKind::Transpose, OpKind::Reshape,
+        OpKind::Concat,  OpKind::Narrow,  OpKind::Extent, OpKind::GaugeMax};
     const OpKind kind = pick(kOps);
     std::vector<ValueId> operands;
     const int arity = ir::def(kind).arity < 0 ? 2 : ir::def(kind).arity;
@@ -79,7 +80,8 @@ class RandomGraph {
       if (half == 0) return;
     }
     if (kind == OpKind::Reshape && rank == 2) {
-      attrs.ints = rng_.below(2) ? ir::Shape{shape[1], shape[0]} : ir::Shape{shape[0] * shape[1] / 2, 2};
+      attrs.ints =
+          rng_.below(2) ? ir::Shape{shape[1], shape[0]} : ir::Shape{shape[0] * shape[1] / 2, 2};
       if (ir::element_count(attrs.ints) != ir::element_count(shape)) return;
     }
     for (ValueId operand : operands)
@@ -209,10 +211,9 @@ void check_graph(const ir::GraphPtr& graph, Rng& rng, Counts& counts) {
       if (a.form == b.form) {
         ++counts.equal;
         EXPECT_TRUE(first != Agreement::Different && second != Agreement::Different)
-            << "%" << j << " and %" << i << " have the form "
-            << algebra::to_string(arena, a.form) << "\n"
-            << differing_entries(runs, i, j)
-            << ir::print(*graph);
+            << "%" << j << " and %" << i << " have the form " << algebra::to_string(arena, a.form)
+            << "\n"
+            << differing_entries(runs, i, j) << ir::print(*graph);
         if (first == Agreement::Different || second == Agreement::Different) return;
       } else if (first == Agreement::Same && second == Agreement::Same &&
                  !algebra::equal_after_cross_multiplication(arena, a.form, b.form)) {
@@ -239,7 +240,8 @@ TEST_P(EqualForms, AgreeInNumbers) {
   Counts counts;
   for (int i = 0, n = rounds ? std::atoi(rounds) : 150; i < n && !HasFailure(); ++i) {
     const uint64_t graph_seed = rng.next();
-    const ir::GraphPtr graph = RandomGraph(graph_seed, GetParam().extents, GetParam().trips).make(GetParam().operators);
+    const ir::GraphPtr graph =
+        RandomGraph(graph_seed, GetParam().extents, GetParam().trips).make(GetParam().operators);
     ASSERT_TRUE(graph);
     check_graph(graph, rng, counts);
   }

@@ -35,8 +35,7 @@ struct Move {
 
 Tensor map2(OpKind kind, const Tensor& x, const Tensor& y) {
   Tensor out;
-  for (size_t i = 0; i < x.shape.size(); ++i)
-    out.shape.push_back(std::max(x.shape[i], y.shape[i]));
+  for (size_t i = 0; i < x.shape.size(); ++i) out.shape.push_back(std::max(x.shape[i], y.shape[i]));
   const int64_t rows = out.shape[0], columns = out.shape[1];
   for (int64_t r = 0; r < rows; ++r)
     for (int64_t c = 0; c < columns; ++c) {
@@ -60,7 +59,9 @@ std::optional<Tensor> applied(const Move& move, const Tensor& x, const Tensor& y
     case OpKind::Sqrt: {
       Tensor out = x;
       for (double& v : out.data)
-        v = move.kind == OpKind::Exp ? std::exp(v) : move.kind == OpKind::Sqrt ? std::sqrt(v) : v * v;
+        v = move.kind == OpKind::Exp    ? std::exp(v)
+            : move.kind == OpKind::Sqrt ? std::sqrt(v)
+                                        : v * v;
       return out;
     }
     case OpKind::Sum: {
@@ -119,7 +120,8 @@ struct Task {
 
 class BruteForce {
  public:
-  explicit BruteForce(const Task& task) : task_(task), space_(search_space(*task.program, {}).value()) {
+  explicit BruteForce(const Task& task)
+      : task_(task), space_(search_space(*task.program, {}).value()) {
     steps_ = task.launch.axes.size() > 1 ? 2 : 1;
   }
 
@@ -167,8 +169,7 @@ class BruteForce {
 
   Tensor whole_result(const std::vector<Tensor>& inputs) const {
     std::vector<Tensor> values(task_.program->values.size());
-    for (size_t i = 0; i < inputs.size(); ++i)
-      values[task_.program->inputs[i].index] = inputs[i];
+    for (size_t i = 0; i < inputs.size(); ++i) values[task_.program->inputs[i].index] = inputs[i];
     for (const ir::Op& op : task_.program->ops) {
       const Move move{op.kind, 0, 0, op.attrs.axis};
       values[op.results[0].index] =
@@ -184,8 +185,7 @@ class BruteForce {
     if (move.kind == OpKind::Accum) {
       if (x.after_loop) return std::nullopt;
       Tensor sum = x.steps[0];
-      for (size_t s = 1; s < steps_; ++s)
-        sum = map2(OpKind::Add, sum, x.steps[s % x.steps.size()]);
+      for (size_t s = 1; s < steps_; ++s) sum = map2(OpKind::Add, sum, x.steps[s % x.steps.size()]);
       return BlockValue{{sum}, true};
     }
     const bool in_loop = x.steps.size() > 1 || y.steps.size() > 1;
@@ -311,32 +311,50 @@ TEST(SearchProperty, BruteForceFindsNothingElse) {
     Expr e;
     const auto x = e.input({2, 8}, "x"), w = e.input({8, 6}, "w");
     e.div(e.matmul(x, w), e.sum(x));
-    tasks.push_back({"normalised product, looped", e.finish(), grid_and_loop(),
-                     {kLoopColumns, kLoopRowsColumns}, kColumns,
-                     {OpKind::MatMul, OpKind::Sum, OpKind::Accum, OpKind::Div, OpKind::Mul}, 5});
+    tasks.push_back({"normalised product, looped",
+                     e.finish(),
+                     grid_and_loop(),
+                     {kLoopColumns, kLoopRowsColumns},
+                     kColumns,
+                     {OpKind::MatMul, OpKind::Sum, OpKind::Accum, OpKind::Div, OpKind::Mul},
+                     5});
   }
   {
     Expr e;
     const auto x = e.input({6, 5}, "x"), v = e.input({5, 4}, "v");
     e.matmul(e.softmax(x), v);
-    tasks.push_back({"softmax times V", e.finish(), grid_only(), {kRows, kNone}, kRows,
-                     {OpKind::Exp, OpKind::MatMul, OpKind::Sum, OpKind::Div, OpKind::Mul}, 5});
+    tasks.push_back({"softmax times V",
+                     e.finish(),
+                     grid_only(),
+                     {kRows, kNone},
+                     kRows,
+                     {OpKind::Exp, OpKind::MatMul, OpKind::Sum, OpKind::Div, OpKind::Mul},
+                     5});
   }
   {
     Expr e;
     const auto x = e.input({2, 8}, "x"), w = e.input({8, 6}, "w"), a = e.input({8, 3}, "a"),
                b = e.input({3, 6}, "b");
     e.add(e.matmul(x, w), e.matmul(e.matmul(x, a), b));
-    tasks.push_back({"low-rank update, looped", e.finish(), grid_and_loop(),
-                     {kLoopColumns, kLoopRowsColumns, {{1}, {}}, kColumns}, kColumns,
-                     {OpKind::MatMul, OpKind::Add, OpKind::Accum}, 6});
+    tasks.push_back({"low-rank update, looped",
+                     e.finish(),
+                     grid_and_loop(),
+                     {kLoopColumns, kLoopRowsColumns, {{1}, {}}, kColumns},
+                     kColumns,
+                     {OpKind::MatMul, OpKind::Add, OpKind::Accum},
+                     6});
   }
   {
     Expr e;
     const auto x = e.input({6, 5}, "x"), y = e.input({6, 5}, "y");
     e.mul(e.div(x, e.sqrt(e.sum(e.square(x)))), y);
-    tasks.push_back({"normalised, gated", e.finish(), grid_only(), {kRows, kRows}, kRows,
-                     {OpKind::Square, OpKind::Sqrt, OpKind::Sum, OpKind::Div, OpKind::Mul}, 5});
+    tasks.push_back({"normalised, gated",
+                     e.finish(),
+                     grid_only(),
+                     {kRows, kRows},
+                     kRows,
+                     {OpKind::Square, OpKind::Sqrt, OpKind::Sum, OpKind::Div, OpKind::Mul},
+                     5});
   }
   for (const Task& task : tasks) {
     SCOPED_TRACE(task.name);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "search/cost.h"
 #include "unit/search/programs.h"
 
@@ -69,6 +71,103 @@ TEST(Search, OutputsMayRepeatBeInputsOrIntermediates) {
     EXPECT_EQ((*made)->outputs[0], (*made)->outputs[3]);
     EXPECT_EQ((*made)->outputs[1], (*made)->inputs[0]);
     EXPECT_EQ((*made)->inputs.size(), 3u);
+  }
+}
+
+std::vector<Hash128> hashes(const SearchResult& result) {
+  std::vector<Hash128> all;
+  for (const Structure& structure : result.structures)
+    all.push_back(
+        structure.instantiate(std::vector<int64_t>(structure.axes.size(), 1)).value()->hash);
+  return all;
+}
+
+TEST(Search, SameResultForAnyNumberOfThreads) {
+  for (const Program& program : programs()) {
+    SearchOptions options;
+    const auto one = search(*program.build(), options);
+    options.threads = 4;
+    const auto four = search(*program.build(), options);
+    ASSERT_TRUE(one && four);
+    EXPECT_EQ(hashes(*one), hashes(*four)) << program.name;
+  }
+}
+
+TEST(Search, WithoutTimeTheProgramsOwnOperatorsRemain) {
+  SearchOptions options;
+  options.time_limit_seconds = 0;
+  for (const Program& program : programs()) {
+    const auto result = search(*program.build(), options);
+    ASSERT_TRUE(result);
+    EXPECT_EQ(result->stats.stop, Stop::TimeLimit);
+    EXPECT_FALSE(result->structures.empty()) << program.name;
+  }
+}
+
+TEST(Search, CancelledSearchReturns) {
+  const std::atomic<bool> cancel = true;
+  SearchOptions options;
+  options.cancel = &cancel;
+  const auto result = search(*programs()[0].build(), options);
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->stats.stop, Stop::Cancelled);
+}
+
+/// Odd programs: whatever comes back, nothing breaks and every structure is a graph.
+TEST(Search, OddPrograms) {
+  std::vector<ir::GraphPtr> odd;
+  {
+    Expr e;  // a scalar result of constants beside a tensor
+    const auto x = e.input({4}, "x");
+    const auto c = e.sqrt(e.constant(2));
+    odd.push_back(e.finish({e.exp(x), c}));
+  }
+  {
+    Expr e;  // an infinite literal
+    odd.push_back(
+        (e.op(ir::OpKind::Maximum, {e.input({4, 4}, "x"), e.constant(-INFINITY)}), e.finish()));
+  }
+  {
+    Expr e;  // one class twice
+    const auto x = e.input({4, 6}, "x");
+    odd.push_back((e.matmul(x, e.transpose(x, {1, 0})), e.finish()));
+  }
+  {
+    Expr e;  // everything of one element
+    const auto x = e.input({1, 1}, "x");
+    odd.push_back((e.matmul(e.exp(x), x), e.finish()));
+  }
+  {
+    Expr e;  // an empty tensor
+    odd.push_back((e.exp(e.input({0, 3}, "x")), e.finish()));
+  }
+  {
+    Expr e;  // always undefined
+    const auto x = e.input({4}, "x");
+    odd.push_back((e.sqrt(e.op(ir::OpKind::Neg, {e.square(x)})), e.finish()));
+  }
+  {
+    Expr e;  // outputs without a common axis
+    const auto x = e.input({4, 6}, "x"), y = e.input({5, 3}, "y");
+    odd.push_back(e.finish({e.exp(x), e.exp(y)}));
+  }
+  {
+    Expr e;  // rank 8, functions without laws
+    const auto x = e.input({2, 1, 2, 1, 2, 2, 3, 2}, "x");
+    odd.push_back((e.sum(e.op(ir::OpKind::Gelu, {e.op(ir::OpKind::Tanh, {x})}), 4), e.finish()));
+  }
+  {
+    Expr e;
+    const auto x = e.input({4, 6}, "x"), y = e.input({4, 6}, "y");
+    odd.push_back((e.op(ir::OpKind::Pow, {e.op(ir::OpKind::Log, {x}), y}), e.finish()));
+  }
+  for (size_t i = 0; i < odd.size(); ++i) {
+    SCOPED_TRACE(i);
+    const auto result = search(*odd[i], {});
+    ASSERT_TRUE(result) << result.error().message;
+    EXPECT_TRUE(!result->structures.empty() || !result->reason.empty());
+    for (const Structure& structure : result->structures)
+      EXPECT_TRUE(structure.instantiate(schedules(structure, {}, 1)[0].trips));
   }
 }
 
