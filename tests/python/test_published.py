@@ -1,6 +1,7 @@
 """The published names: programs of the original documents, and what those documents get wrong."""
 
 import mirage as mi
+import numpy as np
 import pytest
 
 
@@ -114,3 +115,52 @@ def test_gated_mlp_with_misplaced_parentheses(graph):
     with pytest.raises(ValueError) as caught:
         graph.mul(graph.silu(d1))
     assert str(caught.value) == "mul %3: expected 2 operands, found 1"
+
+
+def run_and_check(graph, *shapes):
+    rng = np.random.default_rng(11)
+    inputs = [rng.standard_normal(shape).astype(np.float32) for shape in shapes]
+    for result, expected in zip(graph(inputs), mi.evaluate(graph, *inputs)):
+        assert np.allclose(result, expected, rtol=1e-4, atol=1e-5)
+    return inputs, expected
+
+
+def test_customized_runs(graph):
+    x, w = graph.new_input((4, 64), dtype=mi.float32), graph.new_input((64, 48), dtype=mi.float32)
+    (y,) = rms_linear_block(graph, x, w, grid=3, loop=4)
+    graph.mark_output(y)
+    (a, b), result = run_and_check(graph, (4, 64), (64, 48))
+    exact = a.astype(np.float64) / np.sqrt((a.astype(np.float64) ** 2).mean(-1, keepdims=True)) @ b
+    assert np.allclose(result, exact, rtol=1e-12)
+
+
+def test_every_accumulator_runs(graph):
+    x = graph.new_input((6, 64), dtype=mi.float32)
+    block = mi.new_threadblock_graph((2, 1, 1), (128, 1, 1), 4, 8)
+    tile = block.new_input(x, (0, -1, -1), 1)
+    for acc in (None, "sum", "mean", "rms", "sum_todimx"):
+        block.new_output(block.forloop_accum(tile, acc), (0, -1, -1))
+    block.new_output(block.forloop_accum_max(tile), (0, -1, -1))
+    m, d = block.reduction_max(tile, 1)
+    e = block.exp(block.sub(tile, m))
+    block.new_output(block.forloop_accum_rescale(e, block.exp(d), "sum"), (0, -1, -1))
+    for y in graph.customized([x], block):
+        graph.mark_output(y)
+    inputs, last = run_and_check(graph, (6, 64))
+    a = inputs[0].astype(np.float64)
+    assert np.allclose(last, np.exp(a - a.max(-1, keepdims=True)).sum(-1, keepdims=True), rtol=1e-9)
+    sums = mi.evaluate(graph, *inputs)[4]
+    assert np.allclose(sums, a.reshape(6, 8, 8).sum(1), rtol=1e-9)  # strided groups over all steps
+
+
+def test_softmax_in_blocks_of_two_grid_axes(graph):
+    x = graph.new_input((4, 6, 10), dtype=mi.float32)
+    block = mi.new_threadblock_graph((4, 3, 1), (64, 1, 1), 1, 64)
+    tile = block.new_input(x, (0, 1, -1), -1)
+    e = block.exp(tile)
+    block.new_output(block.div(e, block.reduction(e, 2)), (0, 1, -1))
+    (y,) = graph.customized([x], block)
+    graph.mark_output(y)
+    (a,), result = run_and_check(graph, (4, 6, 10))
+    e = np.exp(a.astype(np.float64))
+    assert np.allclose(result, e / e.sum(-1, keepdims=True), rtol=1e-12)
