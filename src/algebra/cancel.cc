@@ -131,6 +131,8 @@ bool Arena::State::cancel_one(Sum& sum) {
         }
         is_possible = is_possible && is_there;
       }
+      work += parts.size();
+      if (work > limits.work) failed = true;
       if (is_possible && assign(assign, 0)) return true;
       if (failed) return false;
     }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <unordered_map>
 
 #include "algebra/arena_state.h"
 
@@ -11,6 +12,8 @@ namespace {
 
 constexpr uint64_t kSelf = 0x5e1f5e1f5e1f5e1fu;
 constexpr int64_t kLargestExpandedPower = 8;
+constexpr uint16_t kDepthToRemember = 2;
+constexpr uint32_t kMapOp = 1000;  // beside the memoised operations of normal_form.cc
 
 const Replacement* find(const Map& map, Var v) {
   for (const Replacement& r : map)
@@ -28,7 +31,8 @@ bool touches(std::span<const Var> open, const Map& map) {
 struct Colours {
   std::span<const Var> vars;
   SmallVector<uint64_t, 8> values;
-  uint16_t height = 0;  // binders below it belong to inner sums
+  uint16_t height = 0;                                 // binders below it belong to inner sums
+  mutable std::unordered_map<AtomId, uint64_t> known;  // of deep atoms, for these values
 
   const uint64_t* of(Var v) const {
     for (size_t i = 0; i < vars.size(); ++i)
@@ -320,6 +324,9 @@ uint64_t colour_of(const Arena::State& s, AtomId id, const Colours& colours) {
   for (Var v : atom.open)
     if (colours.of(v) || (!v.is_free())) is_plain = false;
   if (is_plain) return atom.hash.low;
+  const bool is_deep = s.atom_depths[id] > kDepthToRemember;
+  if (is_deep)
+    if (const auto at = colours.known.find(id); at != colours.known.end()) return at->second;
   uint64_t hash = mix(static_cast<uint64_t>(atom.kind), atom.symbol);
   for (size_t axis = 0; axis < atom.ends.size(); ++axis) {
     hash = mix(hash, 77);
@@ -332,6 +339,7 @@ uint64_t colour_of(const Arena::State& s, AtomId id, const Colours& colours) {
     }
   }
   for (Nf arg : atom.args) hash = mix(hash, colour_of_form(s, arg, colours));
+  if (is_deep) colours.known.emplace(id, hash);
   return hash;
 }
 
@@ -353,6 +361,7 @@ Monomial Arena::State::named(const Raw& raw) {
     for (size_t i = 0; i < count; ++i) {
       const uint64_t mine = colours.values[i];
       colours.values[i] = mix(kSelf, mine);
+      colours.known.clear();
       uint64_t occurrences = 0;
       for (const Factor& f : raw.factors)
         if (is_open_in(f.atom, raw.bound[i]))
@@ -363,6 +372,7 @@ Monomial Arena::State::named(const Raw& raw) {
       refined[i] = mix(mine, occurrences);
     }
     colours.values = refined;
+    colours.known.clear();
   }
   SmallVector<size_t, 8> order;
   for (size_t i = 0; i < count; ++i) order.push_back(i);
@@ -440,8 +450,31 @@ Nf Arena::State::finish(Raw raw) {
   return finish(sum);
 }
 
-Nf Arena::State::map_form(Nf a, const Map& map) {
-  if (failed || !touches(form(a).open, map)) return a;
+Nf Arena::State::map_form(Nf a, const Map& whole) {
+  if (failed) return a;
+  Map map;  // what concerns this form: makes remembered results common
+  const std::span<const Var> open = form(a).open;
+  for (const Replacement& r : whole)
+    if (std::binary_search(open.begin(), open.end(), r.from)) map.push_back(r);
+  if (map.empty()) return a;
+  // A form is a graph with shared parts: without memory, deep ones would be walked as trees.
+  const bool is_remembered = form(a).depth >= kDepthToRemember && limits.lazy_powers;
+  uint32_t key = 0;
+  if (is_remembered) {
+    SmallVector<uint32_t, 32> list;
+    for (const Replacement& r : map) {
+      list.push_back(static_cast<uint32_t>(r.to.size()));
+      list.push_back(r.from.node);
+      list.push_back(r.from.id);
+      for (Var v : r.to) {
+        list.push_back(v.node);
+        list.push_back(v.id);
+      }
+    }
+    key = intern_words(list);
+    Nf known;
+    if (find_memo(kMapOp, a.index, key, known)) return known;
+  }
   Sum sum;
   const std::span<const Monomial> terms = form(a).monomials;
   for (const Monomial& m : terms) {
@@ -454,7 +487,10 @@ Nf Arena::State::map_form(Nf a, const Map& map) {
     append_monomial(raw, m, map);
     emit(std::move(raw), sum);
   }
-  return failed ? a : finish(sum);
+  if (failed) return a;
+  const Nf result = finish(sum);
+  if (is_remembered && !failed) remember(kMapOp, a.index, key, result);
+  return result;
 }
 
 }  // namespace mirage::algebra

@@ -9,12 +9,16 @@
 namespace mirage::algebra {
 namespace {
 
+constexpr size_t kMaxPrintedFactors = 2000;
+
 class Printer {
  public:
   Printer(const Arena& arena, const PrintNames& names) : arena_(arena), names_(names) {}
 
   std::string form(Nf a) const {
     if (!a.is_valid()) return "(no normal form)";
+    // Shared parts are printed in full every time; deep forms would not end.
+    if (budget_ == 0) return "...";
     const auto terms = arena_.monomials(a);
     if (terms.empty()) return "0";
     std::string text;
@@ -53,6 +57,8 @@ class Printer {
   }
 
   std::string factor(const Factor& f) const {
+    if (budget_ == 0) return "...";
+    --budget_;
     const Atom& atom = arena_.atom(f.atom);
     std::string text;
     switch (atom.kind) {
@@ -96,6 +102,7 @@ class Printer {
 
   const Arena& arena_;
   const PrintNames& names_;
+  mutable size_t budget_ = kMaxPrintedFactors;
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <unordered_map>
 
 #include "algebra/arena_state.h"
 #include "algebra/meaning.h"
@@ -12,7 +13,9 @@ namespace {
 /// The form with every SIZE replaced by its extent.
 Nf with_sizes(Arena& arena, Nf a) {
   Arena::State& s = arena.state();
+  std::unordered_map<uint32_t, Nf> known;
   const auto fixed = [&](auto&& self, Nf form) -> Nf {
+    if (const auto at = known.find(form.index); at != known.end()) return at->second;
     Sum sum;
     for (const Monomial& m : s.form(form).monomials) {
       if (s.failed) return form;
@@ -38,7 +41,9 @@ Nf with_sizes(Arena& arena, Nf a) {
       }
       s.emit(std::move(raw), sum);
     }
-    return s.failed ? form : s.finish(sum);
+    const Nf result = s.failed ? form : s.finish(sum);
+    known.emplace(form.index, result);
+    return result;
   };
   const uint32_t temps = s.next_temp;
   Nf result = fixed(fixed, a);

@@ -22,8 +22,8 @@ struct Proof {
 };
 
 struct ProveOptions {
-  Limits limits;
-  bool certificate = false;  // write the text (also when not proved)
+  Limits limits{.work = size_t{1} << 18};  // a second or so in the worst case
+  bool certificate = false;                // write the text (also when not proved)
 };
 
 Proof prove_equal(const ir::Graph& reference, const ir::Graph& candidate,
@@ -36,6 +36,7 @@ bool equal_after_cross_multiplication(Arena& arena, Nf a, Nf b);
 struct PrintNames {
   std::vector<std::string> inputs;
 };
+/// Cut off (with "...") after some thousand factors.
 std::string to_string(const Arena& arena, Nf form, const PrintNames& names = {});
 
 }  // namespace mirage::algebra
