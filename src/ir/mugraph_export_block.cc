@@ -19,7 +19,10 @@ class BlockExport {
         matches_(find_compositions(body)),
         phases_(phases_of(body)),
         tensors_(body.values.size()),
-        accumulated_(body.values.size()) {}
+        accumulated_(body.values.size()),
+        input_index_(body.values.size()) {
+    for (size_t i = 0; i < body.inputs.size(); ++i) input_index_[body.inputs[i].index] = i;
+  }
 
   Result<Json> run(std::vector<size_t>& loads) {
     MIRAGE_TRY_VOID(read_axes());
@@ -137,8 +140,7 @@ class BlockExport {
   }
 
   Result<void> export_load(const Op& op, std::vector<size_t>& loads) {
-    size_t input = 0;
-    while (body_.inputs[input] != op.operands[0]) ++input;
+    const size_t input = input_index_[op.operands[0].index];
     MIRAGE_TRY(const auto map, maps(op.attrs.bind, body_.type(op.operands[0]).shape));
     MIRAGE_TRY(tensors_[op.results[0].index], new_tensor(body_.type(op.results[0]), false));
     Json json = operator_json("input", {}, {tensors_[op.results[0].index]});
@@ -291,10 +293,11 @@ class BlockExport {
   std::array<int64_t, 3> grid_{1, 1, 1};
   int64_t loop_ = 1;
   int64_t dimx_ = kDefaultReductionDimx;
-  std::vector<int> dim_;           // by block axis: 0, 1, 2 for x, y, z
-  int64_t smem_ = 0;               // bytes
-  std::vector<Json> tensors_;      // by ValueId
-  std::vector<Json> accumulated_;  // by ValueId: its accumulator, where one had to be added
+  std::vector<int> dim_;             // by block axis: 0, 1, 2 for x, y, z
+  int64_t smem_ = 0;                 // bytes
+  std::vector<Json> tensors_;        // by ValueId
+  std::vector<Json> accumulated_;    // by ValueId: its accumulator, where one had to be added
+  std::vector<size_t> input_index_;  // by ValueId: which operand of the block
   Json operators_ = Json::array();
 };
 
