@@ -5,11 +5,20 @@ import numpy as np
 import pytest
 
 RNG = np.random.default_rng(7)
-LIMIT = {"search_time_limit_sec": 5}
+LIMIT = {"search_time_limit_sec": 3}
 
 
 def randn(*shape):
     return RNG.standard_normal(shape, np.float32).astype(np.float16)
+
+
+@pytest.fixture(params=["numpy", "torch"])
+def given(request):
+    """The arrays as those of a library; PyTorch where it is installed (pip install .[torch])."""
+    if request.param == "numpy":
+        return list
+    torch = pytest.importorskip("torch")
+    return lambda arrays: [torch.from_numpy(array) for array in arrays]
 
 
 def exact(array):
@@ -28,6 +37,7 @@ def attention(q, k, v):
 
 def check(result, expected, relative=4e-3):
     """Rounding errors of f16 storage, relative to the largest result."""
+    result = np.asarray(result)
     assert result.dtype == np.float16 and result.shape == expected.shape
     assert np.abs(exact(result) - expected).max() <= relative * np.abs(expected).max()
 
@@ -63,33 +73,37 @@ def optimized_attention():
     return graph.superoptimize(config="attention", **LIMIT)
 
 
-def test_group_query_attention(optimized_attention, attention_inputs):
-    outputs = optimized_attention(attention_inputs)
+def test_group_query_attention(optimized_attention, attention_inputs, given):
+    outputs = optimized_attention(given(attention_inputs))
     assert isinstance(outputs, list) and len(outputs) == 1
     check(outputs[0], attention(*map(exact, attention_inputs)), ATTENTION)
-    check(optimized_attention(inputs=attention_inputs)[0], exact(outputs[0]), 0)
+    check(optimized_attention(inputs=given(attention_inputs))[0], exact(np.asarray(outputs[0])), 0)
 
 
-def test_multi_latent_attention(attention_inputs):
+def test_multi_latent_attention(attention_inputs, given):
     graph, O = attention_graph()
     graph.mark_output(O)
     check(
-        mi.superoptimize(graph, **LIMIT)(attention_inputs)[0],
+        mi.superoptimize(graph, **LIMIT)(given(attention_inputs))[0],
         attention(*map(exact, attention_inputs)),
         ATTENTION,
     )
 
 
-def test_attention_with_qk_norm(attention_inputs):
+def test_attention_with_qk_norm(attention_inputs, given):
     graph, O = attention_graph(norm=True)
     graph.mark_output(O)
     optimized_graph = mi.superoptimize(graph, **LIMIT)
     q, k, v = map(exact, attention_inputs)
-    check(optimized_graph(attention_inputs)[0], attention(rms_norm(q), rms_norm(k), v), ATTENTION)
+    check(
+        optimized_graph(given(attention_inputs))[0],
+        attention(rms_norm(q), rms_norm(k), v),
+        ATTENTION,
+    )
 
 
 @pytest.mark.parametrize("norm", ["weight", "normalized_shape", "nothing"])
-def test_rms_norm_linear(norm):
+def test_rms_norm_linear(norm, given):
     graph = mi.new_kernel_graph()
     X = graph.new_input(dims=(16, 4096), dtype=mi.float16)
     G = graph.new_input(dims=(1, 4096), dtype=mi.float16)
@@ -103,10 +117,10 @@ def test_rms_norm_linear(norm):
     optimized_graph = mi.superoptimize(graph, config="mlp", **LIMIT)
     x, g, w = randn(16, 4096), randn(1, 4096), randn(4096, 406)
     expected = rms_norm(exact(x)) * (exact(g) if norm == "weight" else 1) @ exact(w)
-    check(optimized_graph([x, g, w])[0], expected)
+    check(optimized_graph(given([x, g, w]))[0], expected)
 
 
-def test_gated_mlp():
+def test_gated_mlp(given):
     graph = mi.new_kernel_graph()
     X = graph.new_input(dims=(8, 4096), dtype=mi.float16)
     W1 = graph.new_input(dims=(4096, 4096), dtype=mi.float16)
@@ -121,10 +135,10 @@ def test_gated_mlp():
         x.astype(np.float32) @ w2.astype(np.float32),
     )
     with np.errstate(over="ignore"):  # exp(-d1) = inf is right: silu is then 0
-        check(optimized_graph([x, w1, w2])[0], exact(d1 / (1 + np.exp(-d1)) * d2))
+        check(optimized_graph(given([x, w1, w2]))[0], exact(d1 / (1 + np.exp(-d1)) * d2))
 
 
-def test_lora():
+def test_lora(given):
     graph = mi.new_kernel_graph()
     X = graph.new_input(dims=(16, 256), dtype=mi.float16)
     W = graph.new_input(dims=(256, 4096), dtype=mi.float16)
@@ -136,7 +150,7 @@ def test_lora():
     graph.add(C, E)
     opt_graph = graph.superoptimize(config="lora", **LIMIT)
     x, w, a, b = randn(16, 256), randn(256, 4096), randn(256, 16), randn(16, 4096)
-    check(opt_graph([x, w, a, b])[0], exact(x) @ exact(w) + exact(x) @ exact(a) @ exact(b))
+    check(opt_graph(given([x, w, a, b]))[0], exact(x) @ exact(w) + exact(x) @ exact(a) @ exact(b))
 
 
 def test_the_filter_loop_over_candidates(optimized_attention, attention_inputs):
