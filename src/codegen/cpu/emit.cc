@@ -98,6 +98,14 @@ void emit_kernel(Writer& out, const KernelPlan& plan) {
   out.blank();
 }
 
+bool uses_library(const lower::Program& program) {
+  for (const KernelPlan& plan : program.launches)
+    for (const auto* steps : {&plan.prologue, &plan.loop, &plan.epilogue})
+      for (const Step& step : *steps)
+        if (step.is_library) return true;
+  return false;
+}
+
 std::vector<Argument> arguments(const std::vector<ir::TensorType>& types,
                                 const std::vector<ir::Strides>& strides) {
   std::vector<Argument> result;
@@ -124,6 +132,17 @@ Result<SourceUnit> emit_cpu(const lower::Program& program) {
   out.raw("#include \"mirage/cpu/gemm.h\"");
   out.raw("#include \"mirage/cpu/pow.h\"");
   out.blank();
+  if (uses_library(program)) {
+    out.line(
+        "// cblas_sgemm and cblas_dgemm of a vendor library, set by the loader if there is one.");
+    for (const auto& [name, type] :
+         {std::pair("mirage_sgemm", "float"), {"mirage_dgemm", "double"}})
+      out.line(
+          "extern \"C\" {{ void (*{0})(int, int, int, int, int, int, {1}, const {1}*, int, const "
+          "{1}*, int, {1}, {1}*, int) = nullptr; }}",
+          name, type);
+    out.blank();
+  }
   out.line("namespace {{");
   out.line("using namespace mirage::cpu;");
   out.line("using Isa = Native;");

@@ -31,7 +31,8 @@ std::string text(const Length& length) {
 
 /// Rows as gemm takes them: a constant type where they are known, which picks the register tile.
 std::string extent(const Length& length) {
-  return length.ragged < 0 ? fmt::format("kExtent<{}>", length.max) : ragged_name(length.ragged);
+  return length.ragged < 0 && length.max > 0 ? fmt::format("kExtent<{}>", length.max)
+                                             : text(length);
 }
 
 std::string index_name(size_t loop) { return fmt::format("i{}", loop); }
@@ -201,6 +202,11 @@ void emit_matmul(Writer& out, const KernelPlan& plan, const Step& step) {
   const auto b_view = [](const std::string& at, bool has_rows_of_n, int64_t stride) {
     return fmt::format("{}{{{}, {}}}", has_rows_of_n ? "KByN" : "NByK", at, stride);
   };
+  const auto is_row_major = [&](const Operand& operand) {
+    return operand.dtype == plan.compute && col_stride(operand) == 1 && row_stride(operand) > 0;
+  };
+  const bool is_library = step.is_library && is_row_major(lhs) && is_row_major(rhs) &&
+                          is_row_major(result) && !step.accumulate;
   open_loops(out, outer);
   const std::string a = fmt::format("as_const({})", address(plan, lhs, strides_of(outer, 1)));
   const std::string b = fmt::format("as_const({})", address(plan, rhs, strides_of(outer, 2)));
@@ -209,6 +215,12 @@ void emit_matmul(Writer& out, const KernelPlan& plan, const Step& step) {
   const bool n_is_one = n == Length{}, k_is_one = k == Length{};
   const bool swaps = n_is_one && (row_stride(result) == 1 || m == Length{}) &&
                      (row_stride(lhs) == 1 || col_stride(lhs) == 1 || k_is_one);
+  if (is_library) {  // row-major, nothing transposed
+    out.line("if ({0}) {0}(101, 111, 111, {1}, {2}, {3}, 1, {4}, {5}, {6}, {7}, 0, {8}, {9});",
+             plan.compute == ir::DType::F64 ? "mirage_dgemm" : "mirage_sgemm", text(m), text(n),
+             text(k), a, row_stride(lhs), b, row_stride(rhs), c, row_stride(result));
+    out.raw("else");
+  }
   if (swaps) {  // a column: the row vector b times a transposed
     const bool has_rows = row_stride(lhs) == 1;
     out.line("gemm<T, Isa>(kExtent<1>, {}, {}, Tile{{{}, 0, {}}}, {}, {}, 0, workspace, {});",

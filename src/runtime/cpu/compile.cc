@@ -119,7 +119,7 @@ Result<Compiler> find_compiler(const std::string& wanted) {
   } else if (const std::string cxx = environment("CXX"); !cxx.empty()) {
     names = {cxx};
   } else {
-    names = {"c++", "g++", "clang++"};
+    names = {"clang++", "c++", "g++"};  // equal code, clang is twice as quick
   }
   for (const std::string& name : names) {
     const auto result = run_process({name, "--version"}, std::chrono::seconds(10));
@@ -134,7 +134,12 @@ Result<std::shared_ptr<const Executable>> compile(const codegen::SourceUnit& uni
   if (unit.language != codegen::Language::Cpp)
     return unsupported("target {}: not C++", unit.target);
   MIRAGE_TRY_VOID(check_processor(unit));
-  MIRAGE_TRY(const Compiler compiler, find_compiler(options.compiler));
+  Compiler compiler;
+  if (options.found) {
+    compiler = *options.found;
+  } else {
+    MIRAGE_TRY(compiler, find_compiler(options.compiler));
+  }
   const fs::path cache = cache_directory(options.cache_dir);
   MIRAGE_TRY(const Headers headers, device_folder(cache));
   auto pool = options.pool ? options.pool : std::make_shared<ThreadPool>();

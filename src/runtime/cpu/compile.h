@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "codegen/source_unit.h"
@@ -16,8 +17,13 @@
 
 namespace mirage::runtime {
 
+struct Compiler {
+  std::string path;
+  std::string version;  // first line of --version
+};
 struct CompileOptions {
-  std::string compiler;   // empty: $CXX, else the first of c++, g++, clang++ that is there
+  std::string compiler;           // empty: $CXX, else the first of clang++, c++, g++ that is there
+  std::optional<Compiler> found;  // what find_compiler said, to ask once instead of every time
   std::string cache_dir;  // empty: $MIRAGE_CACHE_DIR, else $XDG_CACHE_HOME/mirage, ~/.cache/mirage
   bool use_cache = true;
   std::chrono::milliseconds time_limit{120000};
@@ -29,10 +35,6 @@ struct CompileOptions {
 Result<std::shared_ptr<const Executable>> compile(const codegen::SourceUnit& unit,
                                                   const CompileOptions& options = {});
 
-struct Compiler {
-  std::string path;
-  std::string version;  // first line of --version
-};
 /// The compiler that compile() would use.
 Result<Compiler> find_compiler(const std::string& wanted = {});
 

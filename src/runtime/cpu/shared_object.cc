@@ -8,6 +8,8 @@
 #include <new>
 #include <thread>
 
+#include "runtime/cpu/blas.h"
+
 namespace mirage::runtime {
 namespace {
 
@@ -116,6 +118,9 @@ Result<std::shared_ptr<const Executable>> load_shared_object(const std::string& 
   if (!handle) return fail(Code::Io, "cannot load {}: {}", path, dlerror());
   const auto run = reinterpret_cast<Run>(dlsym(handle.get(), "mirage_run"));
   if (!run) return fail(Code::Io, "{} has no entry point mirage_run", path);
+  for (const char* name : {"mirage_sgemm", "mirage_dgemm"})
+    if (void* place = dlsym(handle.get(), name))
+      *static_cast<void**>(place) = blas_function(name[7] == 's' ? "cblas_sgemm" : "cblas_dgemm");
   return std::make_shared<SharedObject>(std::move(handle), run, unit, std::move(pool));
 }
 

@@ -108,6 +108,30 @@ TEST_P(CpuSafety, NotANumberStaysInItsRow) {
     EXPECT_EQ(std::isnan(y[static_cast<size_t>(3 * row)]), row == 2) << row;
 }
 
+TEST(CpuLibrary, AVendorProductOrOursIsTheProduct) {
+  const auto graph =
+      (*ir::parse("kernel(%a: f32[3,5], %b: f32[5,4]) -> f32[3,4] { %y = matmul "
+                  "%a, %b return %y }"))[0];
+  lower::LowerOptions options;
+  options.library = true;
+  const auto program = lower::lower(graph, *lower::target_named("cpu"), options);
+  ASSERT_TRUE(program);
+  const auto unit = codegen::emit_cpu(*program);
+  ASSERT_TRUE(unit);
+  EXPECT_NE(unit->text.find("mirage_sgemm(101"), std::string::npos) << unit->text;
+  const auto executable = runtime::compile(*unit);
+  ASSERT_TRUE(executable) << executable.error().message << executable.error().notes[0];
+  std::vector<tune::HostTensor> inputs;
+  inputs.push_back(*tune::HostTensor::make({ir::DType::F32, {3, 5}}));
+  inputs.push_back(*tune::HostTensor::make({ir::DType::F32, {5, 4}}));
+  inputs[0].assign(std::vector<double>(15, 2));
+  inputs[1].assign({0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3});
+  const auto outputs = tune::make_outputs(*graph);
+  ASSERT_TRUE((*executable)->run(tune::views_of(inputs), tune::views_of(*outputs), 1));
+  const auto y = (*outputs)[0].to_doubles();
+  for (size_t i = 0; i < y.size(); ++i) EXPECT_EQ(y[i], 10.0 * static_cast<double>(i % 4));
+}
+
 INSTANTIATE_TEST_SUITE_P(All, CpuSafety, ::testing::Values(kOpByOp, kLooped),
                          [](const auto& test) { return test.index ? "looped" : "op_by_op"; });
 
