@@ -32,7 +32,7 @@ struct SuiteOptions {
   /// Families after the first are left out, with a note, once this is spent.
   double time_limit_seconds = 8;
   int64_t spot_checks = 64;
-  uint64_t spot_work_limit = 200'000'000;
+  uint64_t spot_work_limit = 30'000'000;
   std::function<bool()> is_cancelled;
 };
 

@@ -1,0 +1,73 @@
+#pragma once
+// What the subcommands share: exit codes, one way to report errors, output as text or JSON.
+
+#include <CLI/CLI.hpp>
+#include <atomic>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "util/result.h"
+
+namespace mirage::cli {
+
+using Json = nlohmann::ordered_json;
+
+// Documented in docs/cli.md.
+enum Exit : int {
+  kFine = 0,
+  kDifferent = 1,  // or a check failed
+  kUnknown = 2,
+  kUsage = 64,        // bad input or bad usage
+  kUnavailable = 69,  // compiler, target or device missing
+  kInternal = 70,
+  kIo = 74,
+  kInterrupted = 130,
+};
+
+/// A subcommand's body; an error is printed and becomes an exit code.
+using Body = std::function<Result<int>()>;
+
+/// Registers a subcommand with the option --json. `body` runs if it is chosen.
+class Commands {
+ public:
+  explicit Commands(CLI::App& app) : app_(app) {}
+  CLI::App& add(const std::string& name, const std::string& description, bool& json, Body body);
+  /// Runs the chosen subcommand and reports its error.
+  int run();
+
+ private:
+  CLI::App& app_;
+  bool no_json_ = false;
+  const bool* json_ = &no_json_;
+  Body chosen_;
+};
+
+int exit_code(const Error& error);
+/// One line on the error stream for each message and note; a document on standard output with
+/// --json.
+void print_error(const Error& error, bool json);
+
+void print(std::string_view text);
+void print_document(const Json& document);
+
+/// The whole file or Io.
+Result<void> write_file(const std::string& path, std::string_view text);
+
+/// Set by the first interrupt; the second one ends the program.
+const std::atomic<bool>& interrupted();
+void catch_interrupts();
+
+// One function a file: adds its subcommands.
+void add_bench(Commands& commands);
+void add_cache(Commands& commands);
+void add_convert(Commands& commands);
+void add_lower(Commands& commands);
+void add_optimize(Commands& commands);
+void add_run(Commands& commands);
+void add_search(Commands& commands);
+void add_show(Commands& commands);
+void add_tables(Commands& commands);
+void add_verify(Commands& commands);
+
+}  // namespace mirage::cli
