@@ -76,7 +76,7 @@ class Closure {
       if (!id.is_valid()) id = add_node(node, std::move(known));
       if (!graph_.nodes[id.index].program_value.is_valid())
         graph_.nodes[id.index].program_value = node.program_value;
-      add_edge(edge.kind, edge.attrs, std::move(args), id);
+      add_edge({edge.kind, edge.attrs, std::move(args), id, true});
     }
     for (NodeId target : own.targets) {
       graph_.targets.push_back(node_of[target.index]);
@@ -144,14 +144,13 @@ class Closure {
     return NodeId{graph_.nodes.size() - 1};
   }
 
-  void add_edge(OpKind kind, Attrs attrs, std::vector<NodeId> args, NodeId result) {
-    std::vector<int64_t> key{static_cast<int64_t>(kind), attrs.axis};
-    for (NodeId arg : args) key.push_back(arg.index);
+  void add_edge(Edge edge) {
+    std::vector<int64_t> key{static_cast<int64_t>(edge.kind), edge.attrs.axis};
+    for (NodeId arg : edge.args) key.push_back(arg.index);
     key.push_back(-1);
-    key.insert(key.end(), attrs.ints.begin(), attrs.ints.end());
-    for (double scalar : attrs.scalars) key.push_back(std::bit_cast<int64_t>(scalar));
-    if (!edge_keys_.insert(std::move(key)).second) return;
-    graph_.edges.push_back({kind, std::move(attrs), std::move(args), result});
+    key.insert(key.end(), edge.attrs.ints.begin(), edge.attrs.ints.end());
+    for (double scalar : edge.attrs.scalars) key.push_back(std::bit_cast<int64_t>(scalar));
+    if (edge_keys_.insert(std::move(key)).second) graph_.edges.push_back(std::move(edge));
   }
 
   /// What the closure applies: operators of the program with their attributes, and those that
@@ -293,7 +292,7 @@ class Closure {
           return drop(Dropped::NonMonotone);
     }
     if (std::find(candidate.args.begin(), candidate.args.end(), id) != candidate.args.end()) return;
-    add_edge(candidate.kind, std::move(candidate.attrs), std::move(candidate.args), id);
+    add_edge({candidate.kind, std::move(candidate.attrs), std::move(candidate.args), id});
   }
 
   const Problem& problem_;

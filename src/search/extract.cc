@@ -106,6 +106,9 @@ class Extractor {
         if (item.state == State::Accumulated) continue;
         for (const Derivation& derivation : phased_.derivations[item.index()]) {
           const bool leaf = derivation.edge >= 0 && derivation.args.empty();
+          if (derivation.edge >= 0 && !options_.new_differences &&
+              graph_.edges[static_cast<size_t>(derivation.edge)].is_new_difference())
+            continue;
           choices_[item.index()].push_back({&derivation, cost_of(item, derivation), !leaf});
         }
         double& least = least_[item.index()];

@@ -13,7 +13,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::array<std::string_view, kDroppedReasons> kDroppedNames = {
-    "useless", "dishonest", "non-monotone", "undefined", "unreachable", "detour", "invalid"};
+    "useless",     "dishonest", "non-monotone", "undefined",
+    "unreachable", "detour",    "invalid",      "cancelling"};
 
 Clock::time_point deadline_of(const SearchOptions& options, Clock::time_point start) {
   const double seconds = std::clamp(options.time_limit_seconds, 0.0, 1e6);
@@ -28,6 +29,7 @@ std::vector<Extracted> extract_all(const Problem& problem, const ValueGraph& gra
   ExtractOptions extract_options;
   extract_options.max_plans = options.max_plans_per_assignment;
   extract_options.max_operators = options.max_operators;
+  extract_options.new_differences = options.new_differences;
   std::vector<Extracted> results(all.size());
   std::atomic<size_t> next = 0;
   const auto work = [&] {
@@ -125,6 +127,10 @@ Result<SearchResult> search(const ir::Graph& program, const SearchOptions& optio
   const ValueGraph graph = closure(**problem, closure_options, stats).graph;
   if (!stats.used_algebra)
     result.reason = "search: no normal form of the program; only its own operators were used";
+
+  if (!options.new_differences)
+    for (const Edge& edge : graph.edges)
+      stats.dropped[static_cast<size_t>(Dropped::Cancelling)] += edge.is_new_difference() ? 1 : 0;
 
   const std::vector<Assignment> all = assignments(**problem);
   stats.assignments = all.size();

@@ -15,6 +15,8 @@ struct SearchOptions {
   size_t max_plans_per_assignment = 8;
   size_t max_operators = 40;
   size_t max_nodes = 2'000;
+  /// Also plans with differences of values that the program does not subtract (numerically unsafe).
+  bool new_differences = false;
   double time_limit_seconds = 10;
   int threads = 1;
   uint64_t seed = 0;  // kept for the report: the search draws no random numbers
@@ -30,8 +32,9 @@ enum class Dropped : uint8_t {
   Unreachable,  // an assignment under which no kernel computes every target
   Detour,       // a plan that does all the work of a cheaper one and more
   Invalid,      // a plan that is no block graph, for instance a stored constant
+  Cancelling,   // an operator: a difference that the program does not compute
 };
-constexpr size_t kDroppedReasons = 7;
+constexpr size_t kDroppedReasons = 8;
 std::string_view name_of(Dropped reason);
 
 enum class Stop : uint8_t { Complete, TimeLimit, NodeLimit, Cancelled };

@@ -13,7 +13,7 @@ NodeId leaf(ValueGraph& graph, OpKind kind, ir::Attrs attrs, Node node) {
     if (edge.args.empty() && edge.kind == kind && edge.attrs == attrs) return edge.result;
   const NodeId id{graph.nodes.size()};
   graph.nodes.push_back(std::move(node));
-  graph.edges.push_back({kind, std::move(attrs), {}, id});
+  graph.edges.push_back({kind, std::move(attrs), {}, id, true});
   return id;
 }
 
@@ -52,19 +52,19 @@ ValueGraph own_values(const Problem& problem) {
       node_of[result.index] = extent_leaf(op.operands[0], op.attrs.axis);
       continue;
     }
-    Edge edge{op.kind, op.attrs, {}, NodeId{graph.nodes.size()}};
+    Edge edge{op.kind, op.attrs, {}, NodeId{graph.nodes.size()}, true};
     for (ir::ValueId operand : op.operands) edge.args.push_back(node_of[operand.index]);
     node_of[result.index] = edge.result;
     graph.nodes.push_back(make_node(result));
-    graph.edges.push_back(edge);
-    if (op.kind == OpKind::Mean) {  // the same as a sum and a division, which a loop can share out
+    if (op.kind == OpKind::Mean) {  // as a sum, which a loop can share out, and a division
       const NodeId sum{graph.nodes.size()};
       graph.nodes.push_back(graph.node(edge.result));
       graph.nodes.back().program_value = {};
       graph.edges.push_back({OpKind::Sum, op.attrs, edge.args, sum});
       const NodeId extent = extent_leaf(op.operands[0], op.attrs.axis);
-      graph.edges.push_back({OpKind::Div, {}, {sum, extent}, edge.result});
+      edge = {OpKind::Div, {}, {sum, extent}, edge.result, true};
     }
+    graph.edges.push_back(std::move(edge));
   }
   for (ir::ValueId target : problem.targets) graph.targets.push_back(node_of[target.index]);
   return graph;

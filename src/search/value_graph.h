@@ -27,6 +27,11 @@ struct Edge {
   ir::Attrs attrs;
   std::vector<NodeId> args;
   NodeId result;
+  bool is_own = false;  // an operator of the program itself
+
+  /// A difference that the program does not compute: its operands may nearly cancel where the
+  /// program's do not, as in E[x^2] - E[x]^2.
+  bool is_new_difference() const { return kind == ir::OpKind::Sub && !is_own; }
 };
 
 struct ValueGraph {

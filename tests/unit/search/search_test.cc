@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "search/cost.h"
@@ -111,6 +112,23 @@ TEST(Search, CancelledSearchReturns) {
   const auto result = search(*programs()[0].build(), options);
   ASSERT_TRUE(result);
   EXPECT_EQ(result->stats.stop, Stop::Cancelled);
+}
+
+TEST(Search, NoNewDifferencesUnlessAsked) {
+  for (const Program& program : programs()) {
+    if (program.name != "layernorm_linear") continue;
+    const auto subtractions = [](const Structure& structure) {
+      return std::count_if(structure.plan.steps.begin(), structure.plan.steps.end(),
+                           [](const Step& step) { return step.kind == ir::OpKind::Sub; });
+    };
+    SearchOptions options;
+    const auto safe = search(*program.build(), options);
+    ASSERT_FALSE(safe->structures.empty());
+    for (const Structure& structure : safe->structures) EXPECT_EQ(subtractions(structure), 1);
+    options.new_differences = true;
+    const auto all = search(*program.build(), options);
+    EXPECT_GT(all->stats.fused_assignments, safe->stats.fused_assignments);
+  }
 }
 
 /// Odd programs: whatever comes back, nothing breaks and every structure is a graph.
