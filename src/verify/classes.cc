@@ -83,7 +83,11 @@ void Classes::merge(AtomId a, AtomId b) {
       fits = fits && refine(b, offset += real_product(resolve(part)));
     const std::vector<AxisAtoms> mine = atoms_[a].parts, others = atoms_[b].parts;
     atoms_[b].parent = a;
-    for (size_t i = 0; fits && i < mine.size() && i < others.size(); ++i) unify(mine[i], others[i]);
+    // Cutting one may have cut a part of the other in a way that its list does not show.
+    fits = fits && mine.size() == others.size();
+    for (size_t i = 0; fits && i < mine.size(); ++i)
+      fits = real_product(resolve(mine[i])) == real_product(resolve(others[i]));
+    for (size_t i = 0; fits && i < mine.size(); ++i) unify(mine[i], others[i]);
     if (!fits) {
       for (const AxisAtoms& part : others) freeze(part, {});
       freeze({a}, "concatenated axes do not align");
@@ -127,7 +131,7 @@ void Classes::unify(const AxisAtoms& a, const AxisAtoms& b) {
   if (real_product(left) != real_product(right)) {
     // A ragged split: its factors cover more than the axis.
     const auto can_become = [this](const AxisAtoms& one, const AxisAtoms& other) {
-      return one.size() == 1 && is_plain(one[0]) &&
+      return one.size() == 1 && other.size() > 1 && is_plain(one[0]) &&
              std::find(other.begin(), other.end(), one[0]) == other.end();
     };
     if (can_become(left, right)) {
@@ -140,7 +144,10 @@ void Classes::unify(const AxisAtoms& a, const AxisAtoms& b) {
     }
     return;
   }
-  while (!left.empty() && !right.empty()) {
+  while (true) {
+    left = resolve(left);  // merging may have split what is left
+    right = resolve(right);
+    if (left.empty() || right.empty()) return;
     const AtomId x = find(left.back()), y = find(right.back());
     const int64_t ex = atoms_[x].real, ey = atoms_[y].real;
     if (x == y || ex == ey) {
@@ -159,8 +166,6 @@ void Classes::unify(const AxisAtoms& a, const AxisAtoms& b) {
     }
     const AxisAtoms major = fresh(outer / inner), minor = fresh(inner);
     split(large, {major[0], minor[0]});
-    left = resolve(left);
-    right = resolve(right);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <functional>
 
+#include "algebra/prove.h"
 #include "interp/domain_field.h"
 #include "verify/constants.h"
 #include "verify/explain.h"
@@ -34,18 +35,44 @@ class Verifier {
       return verdict_;
     }
     if (const std::string why = output_mismatch(); !why.empty()) return unknown(why);
-    Result<SmallPair> pair = shrink(reference_, candidate_);
-    if (!pair) return unknown("the pair has no small model: " + pair.error().message);
-    verdict_.notes = pair->notes;
-    if (small_work(*pair->reference) + small_work(*pair->candidate) > kSmallWorkLimit)
-      return unknown("the small model is too large");
-    field(*pair);
+    judge_by_field();
+    if (options_.use_proof && verdict_.answer != Answer::Different) judge_by_proof();
     return verdict_;
   }
 
  private:
   static constexpr double kSmallWorkLimit = 3e7;
   static constexpr uint64_t kRealWorkLimit = 12'000'000;
+
+  void judge_by_field() {
+    Result<SmallPair> pair = shrink(reference_, candidate_);
+    if (!pair) {
+      unknown("the pair has no small model: " + pair.error().message);
+      return;
+    }
+    verdict_.notes = pair->notes;
+    if (small_work(*pair->reference) + small_work(*pair->candidate) > kSmallWorkLimit) {
+      unknown("the small model is too large");
+      return;
+    }
+    field(*pair);
+  }
+
+  /// A proof for all sizes where the field test alone would claim these sizes only, or nothing. It
+  /// does not overrule an objection to the candidate's domain.
+  void judge_by_proof() {
+    if (verdict_.is_equivalent() && verdict_.all_sizes && verdict_.log2_error_bound < 0) return;
+    if (has_domain_objection_) return;
+    algebra::Proof proof = algebra::prove_equal(reference_, candidate_);
+    if (proof.scope == algebra::Scope::NotProved) return;
+    verdict_.answer = Answer::Equivalent;
+    verdict_.method = Method::NormalForm;
+    verdict_.reason.clear();
+    verdict_.all_sizes = verdict_.all_sizes || proof.scope == algebra::Scope::AllSizes;
+    if (!proof.output_order.empty()) verdict_.output_order = std::move(proof.output_order);
+    verdict_.uninterpreted = std::move(proof.uninterpreted);
+    verdict_.notes.push_back("proof: " + proof.reason);
+  }
 
   Verdict unknown(std::string reason) {
     verdict_.answer = Answer::Unknown;
@@ -156,6 +183,7 @@ class Verifier {
       return;
     }
     if (const std::string& objection = (*check)->domain_objection(); !objection.empty()) {
+      has_domain_objection_ = true;
       unknown(objection);
       return;
     }
@@ -268,6 +296,7 @@ class Verifier {
   const ir::Graph& candidate_;
   const VerifyOptions& options_;
   Verdict verdict_;
+  bool has_domain_objection_ = false;
 };
 
 Result<Verdict> verify(const ir::Graph& reference, const ir::Graph& candidate,
