@@ -2,6 +2,7 @@
 // A few threads that wait for work: one parallel loop at a time. Owned by whoever runs programs and
 // shared by its executables; there is no global pool.
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -32,8 +33,8 @@ class ThreadPool {
   std::vector<std::thread> threads_;
   const std::function<void(int)>* body_ = nullptr;
   int workers_ = 0;
-  int unfinished_ = 0;
-  uint64_t generation_ = 0;
+  std::atomic<int> unfinished_ = 0;       // written under mutex_
+  std::atomic<uint64_t> generation_ = 0;  // written under mutex_
   bool is_stopping_ = false;
 };
 

@@ -49,7 +49,7 @@ void emit_kernel(Writer& out, const KernelPlan& plan) {
   out.blank();
   out.open(
       "void run([[maybe_unused]] void* const* buffers, int64_t begin, int64_t end, "
-      "[[maybe_unused]] std::byte* scratch) {{");
+      "[[maybe_unused]] std::byte* scratch, [[maybe_unused]] Workspace& workspace) {{");
   for (size_t i = 0; i < plan.params.size(); ++i) {
     const lower::Param& param = plan.params[i];
     const std::string_view qualifier = i < plan.first_output ? "const " : "";
@@ -61,7 +61,6 @@ void emit_kernel(Writer& out, const KernelPlan& plan) {
     out.line("[[maybe_unused]] {0}* const {1} = reinterpret_cast<{0}*>(scratch + {2});",
              cpu::type_name(plan.scratch[i].dtype), cpu::scratch_name(plan, i),
              plan.scratch[i].offset);
-  out.line("Workspace workspace;");
   out.open("for (int64_t item = begin; item < end; ++item) {{");
   out.line("[[maybe_unused]] int64_t rest = item;");
   std::vector<uint8_t> loops;
@@ -153,12 +152,18 @@ Result<SourceUnit> emit_cpu(const lower::Program& program) {
   for (const KernelPlan& plan : program.launches) emit_kernel(out, plan);
   out.line("}}  // namespace");
   out.blank();
+  out.raw("extern \"C\" void* mirage_new_workspace() { return new Workspace(); }");
+  out.raw(
+      "extern \"C\" void mirage_delete_workspace(void* workspace) { delete "
+      "static_cast<Workspace*>(workspace); }");
   out.open(
       "extern \"C\" void mirage_run(int64_t launch, void* const* buffers, int64_t begin, int64_t "
-      "end, std::byte* scratch) {{");
+      "end, std::byte* scratch, void* memory) {{");
+  out.line("Workspace& workspace = *static_cast<Workspace*>(memory);");
   out.open("switch (launch) {{");
   for (size_t i = 0; i < program.launches.size(); ++i)
-    out.line("case {}: return {}::run(buffers, begin, end, scratch);", i, program.launches[i].name);
+    out.line("case {}: return {}::run(buffers, begin, end, scratch, workspace);", i,
+             program.launches[i].name);
   out.close();
   out.close();
 

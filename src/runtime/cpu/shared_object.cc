@@ -13,8 +13,13 @@
 namespace mirage::runtime {
 namespace {
 
-using Run = void (*)(int64_t launch, void* const* buffers, int64_t begin, int64_t end,
-                     std::byte* scratch);
+/// What generated code exports. A workspace is scratch memory that grows on demand, one a thread.
+struct Entries {
+  void (*run)(int64_t launch, void* const* buffers, int64_t begin, int64_t end, std::byte* scratch,
+              void* workspace);
+  void* (*new_workspace)();
+  void (*delete_workspace)(void*);
+};
 
 struct Closer {
   void operator()(void* handle) const { dlclose(handle); }
@@ -38,11 +43,20 @@ class AlignedMemory {
   size_t size_ = 0;
 };
 
+/// Memory of one call: kept for the next one.
+struct CallMemory {
+  AlignedMemory bytes;
+  std::vector<std::unique_ptr<void, void (*)(void*)>> workspaces;  // one a thread
+};
+
 class SharedObject final : public Executable {
  public:
-  SharedObject(std::unique_ptr<void, Closer> handle, Run entry, codegen::SourceUnit unit,
-               std::shared_ptr<ThreadPool> pool)
-      : handle_(std::move(handle)), run_(entry), unit_(std::move(unit)), pool_(std::move(pool)) {
+  SharedObject(std::unique_ptr<void, Closer> handle, const Entries& entries,
+               codegen::SourceUnit unit, std::shared_ptr<ThreadPool> pool)
+      : handle_(std::move(handle)),
+        entries_(entries),
+        unit_(std::move(unit)),
+        pool_(std::move(pool)) {
     for (const codegen::Entry& launch : unit_.entries)
       scratch_bytes_ = std::max(scratch_bytes_, (launch.scratch_bytes + 127) / 64 * 64);
   }
@@ -61,10 +75,12 @@ class SharedObject final : public Executable {
 
     // Callers that come at the same time get memory of their own.
     std::unique_lock lock(memory_mutex_, std::try_to_lock);
-    AlignedMemory own;
-    AlignedMemory& memory = lock.owns_lock() ? memory_ : own;
+    CallMemory own;
+    CallMemory& memory = lock.owns_lock() ? memory_ : own;
+    while (memory.workspaces.size() < static_cast<size_t>(threads))
+      memory.workspaces.emplace_back(entries_.new_workspace(), entries_.delete_workspace);
     const int64_t workspace_bytes = (unit_.workspace_bytes + 63) / 64 * 64;
-    std::byte* const workspace = memory.reserve(
+    std::byte* const workspace = memory.bytes.reserve(
         static_cast<size_t>(std::max<int64_t>(1, workspace_bytes + scratch_bytes_ * threads)));
     std::vector<void*> buffers;
     for (const codegen::Buffer& buffer : unit_.buffers) {
@@ -91,8 +107,9 @@ class SharedObject final : public Executable {
         for (;;) {
           const int64_t begin = next.fetch_add(chunk, std::memory_order_relaxed);
           if (begin >= items) return;
-          run_(static_cast<int64_t>(i), buffers.data(), begin, std::min(items, begin + chunk),
-               scratch);
+          entries_.run(static_cast<int64_t>(i), buffers.data(), begin,
+                       std::min(items, begin + chunk), scratch,
+                       memory.workspaces[static_cast<size_t>(worker)].get());
         }
       });
     }
@@ -101,12 +118,12 @@ class SharedObject final : public Executable {
 
  private:
   std::unique_ptr<void, Closer> handle_;
-  Run run_;
+  Entries entries_;
   codegen::SourceUnit unit_;
   std::shared_ptr<ThreadPool> pool_;
   int64_t scratch_bytes_ = 0;
   mutable std::mutex memory_mutex_;
-  mutable AlignedMemory memory_;
+  mutable CallMemory memory_;
 };
 
 }  // namespace
@@ -116,12 +133,18 @@ Result<std::shared_ptr<const Executable>> load_shared_object(const std::string& 
                                                              std::shared_ptr<ThreadPool> pool) {
   std::unique_ptr<void, Closer> handle(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL));
   if (!handle) return fail(Code::Io, "cannot load {}: {}", path, dlerror());
-  const auto run = reinterpret_cast<Run>(dlsym(handle.get(), "mirage_run"));
-  if (!run) return fail(Code::Io, "{} has no entry point mirage_run", path);
+  Entries entries{};
+  const auto find = [&](const char* name, auto& function) {
+    function = reinterpret_cast<std::decay_t<decltype(function)>>(dlsym(handle.get(), name));
+    return function != nullptr;
+  };
+  if (!find("mirage_run", entries.run) || !find("mirage_new_workspace", entries.new_workspace) ||
+      !find("mirage_delete_workspace", entries.delete_workspace))
+    return fail(Code::Io, "{} lacks an entry point of generated code", path);
   for (const char* name : {"mirage_sgemm", "mirage_dgemm"})
     if (void* place = dlsym(handle.get(), name))
       *static_cast<void**>(place) = blas_function(name[7] == 's' ? "cblas_sgemm" : "cblas_dgemm");
-  return std::make_shared<SharedObject>(std::move(handle), run, unit, std::move(pool));
+  return std::make_shared<SharedObject>(std::move(handle), entries, unit, std::move(pool));
 }
 
 }  // namespace mirage::runtime

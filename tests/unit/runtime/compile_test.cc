@@ -19,10 +19,12 @@ codegen::SourceUnit adder(const std::string& offset) {
   unit.text =
       "#include <cstddef>\n#include <cstdint>\n#include \"mirage/cpu/storage.h\"\n"
       "extern \"C\" void mirage_run(int64_t, void* const* buffers, int64_t begin, int64_t end, "
-      "std::byte*) {\n"
+      "std::byte*, void*) {\n"
       "  for (int64_t i = 2 * begin; i < 2 * end; ++i)\n"
       "    static_cast<float*>(buffers[1])[i] = static_cast<const float*>(buffers[0])[i] + " +
-      offset + ";\n}\n";
+      offset +
+      ";\n}\nextern \"C\" void* mirage_new_workspace() { return nullptr; }\n"
+      "extern \"C\" void mirage_delete_workspace(void*) {}\n";
   unit.entries = {{"k", 4, 0}};
   unit.buffers = {{codegen::BufferSource::Input, 0, 0}, {codegen::BufferSource::Output, 0, 0}};
   unit.inputs = {{"x", ir::DType::F32, {8}, {1}}};
