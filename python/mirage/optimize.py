@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import sys
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -39,6 +40,10 @@ class Optimized(Compiled):
         """Writes the winner in the .mu format."""
         with open(path, "w", encoding="utf-8") as file:
             file.write(str(self.graph))
+
+
+# Runs take turns: they would disturb each other's times.
+_turn = threading.RLock()
 
 
 @functools.cache
@@ -78,17 +83,18 @@ def optimize(
     """
     shows = progress is None and sys.stderr.isatty()
     try:
-        core = _session().optimize(
-            graph,
-            target,
-            time_limit,
-            max_states,
-            top,
-            threads,
-            seed,
-            use_records,
-            _show if shows else progress,
-        )
+        with _turn:
+            core = _session().optimize(
+                graph,
+                target,
+                time_limit,
+                max_states,
+                top,
+                threads,
+                seed,
+                use_records,
+                _show if shows else progress,
+            )
     finally:
         if shows:
             print(f"\r{'':78}\r", end="", file=sys.stderr, flush=True)

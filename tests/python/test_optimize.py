@@ -2,6 +2,7 @@
 
 import json
 import signal
+import threading
 
 import mirage as mi
 import numpy as np
@@ -52,6 +53,21 @@ def test_the_winner_is_a_graph_that_can_be_saved(best, tmp_path):
     best.save(tmp_path / "best.mu")
     assert mi.load(tmp_path / "best.mu")[0].hash == best.graph.hash
     assert "norm_linear" in best.source or "kernel" in best.source
+
+
+def test_runs_from_several_threads_take_turns():
+    results = []
+    threads = [
+        threading.Thread(
+            target=lambda: results.append(mi.optimize(program(), time_limit=2, threads=1))
+        )
+        for _ in range(2)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(results) == 2 and all(result.verdict for result in results)
 
 
 def test_progress_is_told():
