@@ -131,9 +131,10 @@ class Closure {
 
   NodeId find(const Dims& dims, ir::DType dtype, const Sample& sample) const {
     if (sample.empty()) return {};
+    const double scale = scale_of(sample);
     for (size_t n = 0; n < graph_.nodes.size(); ++n)
       if (graph_.nodes[n].dims == dims && graph_.nodes[n].dtype == dtype &&
-          same_sample(known_[n].sample, sample))
+          same_sample(known_[n].sample, sample, scale))
         return NodeId{n};
     return {};
   }
@@ -311,8 +312,9 @@ class Closure {
 }  // namespace
 
 NodeId Saturated::find(const Dims& dims, const Sample& sample) const {
+  const double scale = scale_of(sample);
   for (size_t n = 0; n < graph.nodes.size(); ++n)
-    if (graph.nodes[n].dims == dims && same_sample(samples[n], sample)) return NodeId{n};
+    if (graph.nodes[n].dims == dims && same_sample(samples[n], sample, scale)) return NodeId{n};
   return {};
 }
 

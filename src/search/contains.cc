@@ -255,7 +255,8 @@ class Replay {
           space_.saturated.graph.targets[static_cast<size_t>(target - problem_.targets.begin())];
       const BodyValue& stored = values_[body_->outputs[kernel_.value(output).result].index];
       if (stored.dims != space_.saturated.graph.node(node).dims ||
-          !same_sample(stored.sample, space_.saturated.samples[node.index]))
+          !same_sample(stored.sample, space_.saturated.samples[node.index],
+                       scale_of(stored.sample)))
         return no(fmt::format("output {} is not the program's", i));
     }
     static_cast<void>(block);
@@ -288,6 +289,10 @@ Result<SearchSpace> search_space(const ir::Graph& program, const SearchOptions& 
   SearchStats stats;
   ClosureOptions closure_options{options.max_nodes, options.seed};
   closure_options.cancel = options.cancel;
+  const double seconds = std::clamp(options.time_limit_seconds, 0.0, 1e6);
+  closure_options.deadline = std::chrono::steady_clock::now() +
+                             std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                                 std::chrono::duration<double>(seconds));
   Saturated saturated = closure(*problem, closure_options, stats);
   return SearchSpace{std::move(problem), std::move(saturated), stats};
 }

@@ -193,11 +193,15 @@ bool Sampler::depends_on_all(const Sample& sample, const Dims& dims) const {
   return true;
 }
 
-bool same_sample(const Sample& a, const Sample& b) {
-  if (a.size() != b.size()) return false;
+double scale_of(const Sample& sample) {
   double scale = 0;
-  for (double x : a)
+  for (double x : sample)
     if (std::isfinite(x)) scale = std::max(scale, std::abs(x));
+  return scale;
+}
+
+bool same_sample(const Sample& a, const Sample& b, double scale) {
+  if (a.size() != b.size()) return false;
   for (size_t i = 0; i < a.size(); ++i) {
     if (std::isnan(a[i]) && std::isnan(b[i])) continue;
     if (!(a[i] == b[i] || std::abs(a[i] - b[i]) <= kTolerance * scale)) return false;

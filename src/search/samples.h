@@ -43,6 +43,9 @@ class Sampler {
   uint64_t seed_;
 };
 
-bool same_sample(const Sample& a, const Sample& b);
+/// The largest magnitude in a sample.
+double scale_of(const Sample& sample);
+/// Equal up to rounding, relative to the scale of one of them.
+bool same_sample(const Sample& a, const Sample& b, double scale);
 
 }  // namespace mirage::search
