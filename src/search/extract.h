@@ -27,7 +27,7 @@ struct ExtractOptions {
   size_t max_plans = 8;
   bool new_differences = false;  // use edges with is_new_difference()
   size_t max_operators = 40;     // loads and scalars not counted
-  size_t max_visits = 20'000;   // choices tried, so that time is bounded and results repeatable
+  size_t max_visits = 20'000;    // choices tried, so that time is bounded and results repeatable
 };
 
 struct Extracted {

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "algebra/prove.h"
 #include "interp/interp.h"
 #include "search/search.h"
 #include "unit/search/programs.h"
@@ -56,6 +57,31 @@ TEST(SearchProperty, StructuresComputeTheProgram) {
       }
   }
   EXPECT_GT(checked, 500u);
+}
+
+/// Normal forms prove every structure equal to its program, at all sizes where nothing is ragged.
+TEST(SearchProperty, StructuresAreProved) {
+  size_t proved = 0, total = 0;
+  for (const Program& program : programs(/*tiny=*/true)) {
+    const ir::GraphPtr graph = program.build();
+    const auto result = search(*graph, {});
+    ASSERT_TRUE(result);
+    for (const Structure& structure : result->structures) {
+      std::vector<int64_t> trips;
+      for (const StructureAxis& axis : structure.axes)
+        trips.push_back(fit_trips(*structure.problem, axis, 2));
+      const auto made = structure.instantiate(trips);
+      ASSERT_TRUE(made);
+      const algebra::Proof proof = algebra::prove_equal(*graph, **made);
+      ++total;
+      if (proof.scope != algebra::Scope::NotProved)
+        ++proved;
+      else
+        std::printf("%s %s: %s\n", program.name.c_str(), structure.describe().c_str(),
+                    proof.reason.c_str());
+    }
+  }
+  EXPECT_EQ(proved, total);
 }
 
 }  // namespace
