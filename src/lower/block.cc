@@ -245,7 +245,9 @@ class BlockLowering {
       const bool is_max = op.attrs.combine == Combine::Max;
       MIRAGE_TRY(root, graph.builder.add(is_max ? OpKind::Maximum : OpKind::Add, {root, x}));
     }
-    MIRAGE_TRY(Step step, close(StepKind::Map, graph, root, state.lengths, {state}));
+    // A tile shorter than the state adds to its front.
+    const Lengths& lengths = op.kind == OpKind::Accum ? lengths_of(op.operands[0]) : state.lengths;
+    MIRAGE_TRY(Step step, close(StepKind::Map, graph, root, lengths, {state}));
     step.out = {state};
     step.label = label(op);
     plan_.loop.push_back(std::move(step));

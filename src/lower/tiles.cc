@@ -46,6 +46,13 @@ struct Walker {
     return false;
   }
 
+  bool depends_on_grid(const Length& length) const {
+    for (uint8_t axis : result.ragged[static_cast<size_t>(length.ragged)].axes)
+      if (block.launch.axes[axis].role != ir::Role::Loop && block.launch.axes[axis].trips > 1)
+        return true;
+    return false;
+  }
+
   Result<Length> common(const Length& a, const Length& b, const std::string& label) const {
     if (a == b || is_one(b)) return a;
     if (is_one(a)) return b;
@@ -157,10 +164,14 @@ struct Walker {
             }
             if (op.kind == OpKind::RunningMax || op.kind == OpKind::RunningGauge)
               lengths[static_cast<size_t>(op.attrs.axis)] = Length{};
-            for (const Length& length : lengths)
-              if (changes_in_loop(length))
+            for (Length& length : lengths) {
+              if (!changes_in_loop(length)) continue;
+              // The first step's tile is the largest; later ones add to its front.
+              if (op.kind != OpKind::Accum || depends_on_grid(length))
                 return unsupported("{}: accumulates tiles whose extents change with the loop",
                                    label);
+              length.ragged = -1;
+            }
             break;
           }
           default:

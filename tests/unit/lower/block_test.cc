@@ -62,11 +62,27 @@ kernel(%x: f32[7,5]) -> f32[7,5] {
   EXPECT_EQ(plan.epilogue[0].lengths[0], (Length{4, 0}));
 }
 
-TEST(LowerBlock, AccumulatingRaggedTilesIsUnsupported) {
+TEST(LowerBlock, ShortTilesOfALoopAddToTheFront) {
   const auto program = lowered(R"(
 kernel(%x: f32[7,5]) -> f32[4,5] {
   %y = block(%x) axes(i: loop 2) {
     store (accum sum (load %x [i, .])) [., .]
+  }
+  return %y
+})");
+  ASSERT_TRUE(program) << program.error().message;
+  const KernelPlan& plan = program->launches[0];
+  EXPECT_EQ(plan.loop[0].lengths[0], (Length{4, 0}));
+  EXPECT_EQ(plan.epilogue[0].lengths[0], Length{4});
+}
+
+TEST(LowerBlock, ShortTilesOfGridAndLoopAreUnsupported) {
+  const auto program = lowered(R"(
+kernel(%x: f32[7,5]) -> f32[7,5] {
+  %y = block(%x) axes(g: grid 2, i: loop 2) {
+    %s = accum sum (sum (load %x [g/i, .]) axis=0)
+    %a = accum sum (load %x [g/i, .])
+    store (add (load %x [g, .]), (mul %s, (sum %a axis=0))) [g, .] shape=[7,5]
   }
   return %y
 })");
