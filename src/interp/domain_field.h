@@ -132,7 +132,13 @@ class FieldDomain {
         result.levels = 0;
         return result;
       }
-    for_levels(result, [&](const Prime& p, size_t i) { return p.mul(a.r[i], p.inverse(b.r[i])); });
+    for_levels(result, [&](const Prime& p, size_t i) {
+      if (denominator_[i] != b.r[i]) {  // a row is divided by one number again and again
+        denominator_[i] = b.r[i];
+        inverse_[i] = p.inverse(b.r[i]);
+      }
+      return p.mul(a.r[i], inverse_[i]);
+    });
     return result;
   }
   Value dot(const Value* a, int64_t step_a, const Value* b, int64_t step_b, int64_t n) {
@@ -276,6 +282,7 @@ class FieldDomain {
 
   const PrimeChain* chain_;
   uint64_t key_;
+  std::array<uint64_t, static_cast<size_t>(L)> denominator_{}, inverse_{};  // the last division
   int levels_ = L;
   bool zero_gauges_ = false;
   Record* record_ = nullptr;

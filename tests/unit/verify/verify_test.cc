@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "ir/text.h"
+#include "verify/replay.h"
 
 namespace mirage::verify {
 namespace {
@@ -80,6 +81,22 @@ INSTANTIATE_TEST_SUITE_P(
         Pair{"eps_differs", "%x: f32[4,32]", "return (sqrt (add (mean (square %x) axis=1), 1e-5))",
              "return (sqrt (add (mean (square %x) axis=1), 1e-6))", Answer::Different}),
     [](const auto& row) { return std::string(row.param.name); });
+
+TEST(Replay, WitnessesHoldAndForgedOnesDoNot) {
+  const auto parse = [](const char* text) { return (*ir::parse(text))[0]; };
+  const auto a = parse("kernel @a(%x: f32[8,64], %w: f32[64,24]) {\n return (matmul %x, %w)\n}\n");
+  const auto b =
+      parse("kernel @b(%x: f32[8,64], %w: f32[64,24]) {\n return (matmul (square %x), %w)\n}\n");
+  auto verdict = verify(*a, *b);
+  ASSERT_TRUE(verdict) << verdict.error().message;
+  ASSERT_TRUE(verdict->witness) << to_string(*verdict);
+  EXPECT_TRUE(replay(*a, *b, *verdict));
+  const auto forged = replay(*a, *a, *verdict);
+  ASSERT_FALSE(forged);
+  EXPECT_EQ(forged.error().code, Code::Mismatch);
+  verdict->witness.reset();
+  EXPECT_FALSE(replay(*a, *b, *verdict));
+}
 
 TEST(Verify, OutputsMayBePermuted) {
   const auto verdict = compare("%x: f32[8,16]", "%a = exp %x\n%b = neg %x\nreturn %a, %b",
