@@ -107,8 +107,8 @@ Result<std::array<int64_t, 3>> int3(const Json& object, const char* key, const s
   MIRAGE_TRY(const Json* value, member(object, key, where));
   std::array<int64_t, 3> result{};
   for (size_t i = 0; i < 3; ++i) {
-    constexpr std::array names = {"x", "y", "z"};
-    MIRAGE_TRY(result[i], integer(*value, names[i], fmt::format("{}, \"{}\"", where, key)));
+    constexpr std::array kNames = {"x", "y", "z"};
+    MIRAGE_TRY(result[i], integer(*value, kNames[i], fmt::format("{}, \"{}\"", where, key)));
   }
   return result;
 }

@@ -227,6 +227,7 @@ class Parser {
       return fail_at(types[0].at, "{} result types, but {} values are returned", types.size(),
                      outputs.size());
     std::vector<Strides> strides;
+    strides.reserve(types.size());
     for (ReturnType& result : types) strides.push_back(std::move(result.strides));
     auto graph = builder.finish(outputs, strides);
     if (!graph) return moved(std::move(graph).error(), start);
