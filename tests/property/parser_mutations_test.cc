@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int kMutations = 4000;
+constexpr int kMutations = 2000;
 
 std::string corpus_file(const std::string& name) {
   return read_text_file(MIRAGE_SOURCE_DIR "/tests/data/mugraphs/" + name).value();
