@@ -90,6 +90,7 @@ class CpuProgram : public ::testing::Test {
       if (option == "-O3") option = "-O0";
     runtime::CompileOptions options;
     options.pool = pool_;
+    options.cache_dir = MIRAGE_BINARY_DIR "/kernel-cache";
     const auto executable = runtime::compile(*unit, options);
     if (!executable) {
       ADD_FAILURE() << executable.error().message << "\n"

@@ -22,12 +22,13 @@ struct Compiler {
   std::string version;  // first line of --version
 };
 struct CompileOptions {
-  std::string compiler;           // empty: $CXX, else the first of clang++, c++, g++ that is there
-  std::optional<Compiler> found;  // what find_compiler said, to ask once instead of every time
-  std::string cache_dir;  // empty: $MIRAGE_CACHE_DIR, else $XDG_CACHE_HOME/mirage, ~/.cache/mirage
+  std::string compiler{};  // empty: $CXX, else the first of clang++, c++, g++ that is there
+  std::optional<Compiler> found{};  // what find_compiler said, to ask once instead of every time
+  std::string
+      cache_dir{};  // empty: $MIRAGE_CACHE_DIR, else $XDG_CACHE_HOME/mirage, ~/.cache/mirage
   bool use_cache = true;
   std::chrono::milliseconds time_limit{120000};
-  std::shared_ptr<ThreadPool> pool;  // shared by all executables of a session; null: a new one
+  std::shared_ptr<ThreadPool> pool{};  // shared by all executables of a session; null: a new one
 };
 
 /// CompileFailed carries the compiler's output in its notes; Unsupported if there is no compiler or

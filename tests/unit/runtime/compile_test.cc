@@ -35,8 +35,8 @@ codegen::SourceUnit adder(const std::string& offset) {
 class Compile : public ::testing::Test {
  protected:
   void SetUp() override {
-    char name[] = "/tmp/mirage-test-XXXXXX";
-    options_.cache_dir = mkdtemp(name);
+    std::string name = ::testing::TempDir() + "mirage-test-XXXXXX";
+    options_.cache_dir = mkdtemp(name.data());
   }
   void TearDown() override { fs::remove_all(options_.cache_dir); }
 

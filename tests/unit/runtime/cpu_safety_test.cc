@@ -39,7 +39,8 @@ class CpuSafety : public ::testing::TestWithParam<std::string_view> {
     ASSERT_TRUE(program) << program.error().message;
     const auto unit = codegen::emit_cpu(*program);
     ASSERT_TRUE(unit);
-    const auto executable = runtime::compile(*unit);
+    const auto executable =
+        runtime::compile(*unit, {.cache_dir = MIRAGE_BINARY_DIR "/kernel-cache"});
     ASSERT_TRUE(executable) << executable.error().message;
     executable_ = *executable;
   }
@@ -119,7 +120,7 @@ TEST(CpuLibrary, AVendorProductOrOursIsTheProduct) {
   const auto unit = codegen::emit_cpu(*program);
   ASSERT_TRUE(unit);
   EXPECT_NE(unit->text.find("mirage_sgemm(101"), std::string::npos) << unit->text;
-  const auto executable = runtime::compile(*unit);
+  const auto executable = runtime::compile(*unit, {.cache_dir = MIRAGE_BINARY_DIR "/kernel-cache"});
   ASSERT_TRUE(executable) << executable.error().message << executable.error().notes[0];
   std::vector<tune::HostTensor> inputs;
   inputs.push_back(*tune::HostTensor::make({ir::DType::F32, {3, 5}}));
