@@ -7,6 +7,9 @@ namespace mirage::interp {
 namespace {
 
 Result<void> check_inputs(const ir::Graph& graph, std::span<const TensorF64> inputs) {
+  if (graph.level != ir::Level::Kernel)
+    return bad_input("evaluate: expected a kernel graph, found a {} graph",
+                     ir::name_of(graph.level));
   if (inputs.size() != graph.inputs.size())
     return bad_input("evaluate: expected {} inputs, found {}", graph.inputs.size(), inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {

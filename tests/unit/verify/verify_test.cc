@@ -118,6 +118,15 @@ TEST(Verify, ListsWhatItTookAsUnknown) {
   EXPECT_EQ(verdict->uninterpreted, std::vector<std::string>{"erf"});
 }
 
+// Axes without a common refinement keep their extents: too much for the field test, quickly said.
+TEST(Verify, LargeModelsAreRefusedQuickly) {
+  const auto verdict =
+      compare("%x: f32[600,1000]", "%a = reshape %x shape=[1000,600]\nreturn (exp %a)",
+              "%a = exp %x\nreturn (mul (reshape %a shape=[1000,600]), 2)");
+  ASSERT_TRUE(verdict) << verdict.error().message;
+  EXPECT_NE(verdict->answer, Answer::Equivalent);
+}
+
 TEST(Verify, RefusesOtherInputs) {
   const auto parse = [](const char* text) { return (*ir::parse(text))[0]; };
   const auto verdict = verify(*parse("kernel @a(%x: f32[8]) {\n return (exp %x)\n}\n"),
