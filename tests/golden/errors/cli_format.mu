@@ -1,0 +1,5 @@
+// run: mirage show --format svg {}
+kernel @a(%x: f32[4]) -> f32[4] {
+  %y = exp %x
+  return %y
+}

@@ -1,0 +1,234 @@
+"""The program `mirage`: exit codes, one-line errors, documents that fit their schemas."""
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import time
+
+import numpy as np
+import pytest
+
+from schema import errors
+
+ROOT = pathlib.Path(__file__).parents[2]
+MIRAGE = shutil.which("mirage")
+pytestmark = pytest.mark.skipif(MIRAGE is None, reason="no program mirage in PATH")
+
+PROGRAM = """kernel @scaled(%x: f32[4,8], %w: f32[8,2]) -> f32[4,2] {
+  %e = exp %x
+  %l = sum %e axis=1
+  %p = div %e, %l
+  %y = matmul %p, %w
+  return %y
+}
+"""
+OTHER = PROGRAM.replace("exp %x", "square %x")
+
+
+@pytest.fixture
+def box(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MIRAGE_RECORDS", str(tmp_path / "records.sqlite"))
+    (tmp_path / "p.mu").write_text(PROGRAM)
+    (tmp_path / "other.mu").write_text(OTHER)
+    return tmp_path
+
+
+def mirage(*words, timeout=300):
+    return subprocess.run([MIRAGE, *words], capture_output=True, text=True, timeout=timeout, stdin=subprocess.DEVNULL)
+
+
+def document(*words, code=0):
+    """The JSON document that a command prints, held against its schema."""
+    done = mirage(*words, "--json")
+    assert done.returncode == code, done.stderr
+    found = json.loads(done.stdout)
+    name, kind, version = found["schema"].split("/")
+    assert (name, version) == ("mirage", "1")
+    schema = json.loads((ROOT / "docs/schemas" / f"{kind}.schema.json").read_text())
+    assert list(errors(found, schema)) == []
+    return found
+
+
+def test_version():
+    assert mirage("--version").stdout.startswith("mirage ")
+
+
+BAD_MU = {
+    "empty": "",
+    "not a graph": "hello",
+    "binary": "\x00\x01\x02",
+    "unknown type": "kernel @a(%x: f33[4]) -> f32[4] {\n %y = exp %x\n return %y\n}",
+    "unknown operator": "kernel @a(%x: f32[4]) -> f32[4] {\n %y = expp %x\n return %y\n}",
+    "dangling": "kernel @a(%x: f32[4]) -> f32[4] {\n %y = exp %z\n return %y\n}",
+    "cyclic": "kernel @a(%x: f32[4]) -> f32[4] {\n %y = exp %z\n %z = exp %y\n return %z\n}",
+    "shapes": "kernel @a(%x: f32[4,3], %w: f32[4,3]) -> f32[4,3] {\n %y = matmul %x, %w\n return %y\n}",
+    "axis": "kernel @a(%x: f32[4]) -> f32[1] {\n %y = sum %x axis=3\n return %y\n}",
+    "overflow": "kernel @a(%x: f32[9223372036854775807,4]) -> f32[4] {\n %y = exp %x\n return %y\n}",
+    "nan": "kernel @a(%x: f32[4]) -> f32[4] {\n %c = const nan\n %y = mul %x, %c\n return %y\n}",
+    "truncated": PROGRAM[:90],
+    "operands": "kernel @a(%x: f32[4]) -> f32[4] {\n %y = add %x\n return %y\n}",
+}
+BAD_JSON = {
+    "empty": "", "truncated": "[[{", "number": "3", "wrong type": '{"a": 1}', "no operators": "[[]]",
+    "unknown operator": '[[{"op_type": "kn_nothing_op", "input_tensors": [], "output_tensors": []}]]',
+    "missing fields": '[[{"op_type": "kn_input_op"}]]', "deep": "[" * 5000,
+}
+ROWS = [(f"{n}.mu", t) for n, t in BAD_MU.items()] + [(f"{n}.json", t) for n, t in BAD_JSON.items()]
+
+
+@pytest.mark.parametrize("command", ["show", "optimize", "lower"])
+@pytest.mark.parametrize("name, text", ROWS, ids=[name for name, _ in ROWS])
+def test_malformed_files(box, command, name, text):
+    (box / name).write_text(text)
+    done = mirage(command, name)
+    assert done.returncode == 64, (done.stdout, done.stderr)
+    assert done.stdout == ""
+    assert done.stderr.startswith("mirage: ") and done.stderr.count("\n") == 1
+    assert name in done.stderr
+
+
+USAGE = [
+    [], ["nosuch"], ["show"], ["show", "p.mu", "more"], ["show", "p.mu", "--format", "svg"],
+    ["optimize", "p.mu", "--top", "0"], ["optimize", "p.mu", "--time-limit", "x"],
+    ["optimize", "p.mu", "--target", "z80"], ["optimize", "p.mu", "--threads", "-1"],
+    ["show", "p.mu#7"], ["show", "p.txt"], ["convert", "p.mu", "p.txt"],
+    ["convert", "p.mu", "p.json", "--epoch", "mid"], ["cache", "burn"], ["run", "p.mu"],
+    ["run", "p.mu", "--input", "x"], ["run", "p.mu", "--input", "q=a.npy"], ["bench", "nosuch"],
+    ["verify", "p.mu"],
+]
+
+
+@pytest.mark.parametrize("words", USAGE, ids=" ".join)
+def test_bad_usage(box, words):
+    (box / "p.txt").write_text(PROGRAM)
+    done = mirage(*words)
+    assert done.returncode == 64, done.stderr
+    assert done.stdout == ""
+    assert done.stderr.startswith("mirage: ") and done.stderr.count("\n") == 1
+
+
+def test_missing_file(box):
+    done = mirage("show", "nofile.mu")
+    assert (done.returncode, done.stdout) == (74, "")
+    assert done.stderr == "mirage: nofile.mu: No such file or directory\n"
+    assert document("show", "nofile.mu", code=74)["message"] == "nofile.mu: No such file or directory"
+
+
+def test_place_that_cannot_be_written(box):
+    assert mirage("convert", "p.mu", "/proc/nowhere/p.mu").returncode == 74
+
+
+def test_missing_devices_and_compilers(box, monkeypatch):
+    assert mirage("optimize", "p.mu", "--target", "sm_90").returncode == 69
+    monkeypatch.setenv("CXX", str(box / "no-compiler"))
+    assert mirage("run", "p.mu", "--random", "1").returncode == 69
+
+
+def test_verify_says_it_in_the_exit_code(box):
+    assert mirage("verify", "p.mu", "p.mu").returncode == 0
+    done = mirage("verify", "p.mu", "other.mu")
+    assert done.returncode in (1, 2) and done.stdout.startswith("#0 ")
+    assert document("verify", "p.mu", "p.mu")["equivalent"] == 1
+
+
+def test_show_and_convert_round_trip(box):
+    text = mirage("show", "p.mu").stdout
+    (box / "again.mu").write_text(text)
+    assert mirage("show", "again.mu").stdout == text
+    assert "digraph" in mirage("show", "p.mu", "--format", "dot").stdout
+    document("show", "p.mu")
+    document("convert", "p.mu", "copy.mu")
+    assert (box / "copy.mu").read_text() == text
+
+
+def test_single_stages(box):
+    assert document("lower", "p.mu")["kernels"] >= 1
+    assert "scaled" in document("emit", "p.mu")["text"]
+    assert document("search", "p.mu")["search_seconds"] >= 0
+    assert mirage("emit", "p.mu", "--out", "p.cc").stdout == ""
+    assert (box / "p.cc").stat().st_size > 0
+
+
+def test_tables(box):
+    assert len(document("ops")["operators"]) > 20
+    assert any(row["runs_here"] for row in document("targets")["targets"])
+    assert mirage("ops", "--md").stdout == (ROOT / "docs/ops.md").read_text()
+
+
+def test_run_reads_and_writes_arrays(box):
+    rng = np.random.default_rng(3)
+    x = rng.standard_normal((4, 8)).astype(np.float64)
+    w = np.asfortranarray(rng.standard_normal((8, 2)).astype(np.float32))
+    np.save("x.npy", x)
+    np.save("w.npy", w)
+    found = document("run", "p.mu", "--input", "x=x.npy", "--input", "1=w.npy", "--output", "y=y.npy")
+    assert found["outputs"][0]["not_finite"] == 0
+    e = np.exp(x)
+    want = e / e.sum(axis=1, keepdims=True) @ w
+    y = np.load("y.npy")
+    assert y.dtype == np.float32 and np.allclose(y, want, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "array, message",
+    [
+        (np.zeros((4, 9), np.float32), "input x has shape [4,8], found [4,9]"),
+        (np.zeros((4, 8), np.int32), "input x has type f32, found i32"),
+        (np.zeros((4, 8), ">f4"), "big-endian"),
+        (np.zeros((4, 8), np.complex64), "unknown element type"),
+        (b"nothing", "not an array file"),
+        (b"\x93NUMPY\x01\x00\xff\xff{          ", "truncated header"),
+    ],
+)
+def test_arrays_that_do_not_fit(box, array, message):
+    if isinstance(array, bytes):
+        (box / "x.npy").write_bytes(array)
+    else:
+        np.save("x.npy", array)
+    done = mirage("run", "p.mu", "--input", "x=x.npy", "--random", "1")
+    assert done.returncode == 64
+    assert message in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_optimize_cold_and_from_the_store(box):
+    words = ["optimize", "p.mu", "--time-limit", "30", "--top", "2", "--threads", "1"]
+    cold = document(*words, "--report", "r.json", "--save", "best.mu", "--emit", "out")
+    assert not cold["is_from_store"]
+    assert cold["funnel"]["timed"] >= 1
+    assert cold["candidates"][cold["winner"]]["verdict"]["answer"] == "equivalent"
+    assert json.loads((box / "r.json").read_text())["program"] == "scaled"
+    assert mirage("verify", "p.mu", "best.mu").returncode == 0
+    assert list((box / "out").iterdir())
+    if cold["stop"] == "complete":
+        assert document(*words)["is_from_store"]
+        assert len(document("cache", "list")["records"]) == 1
+        text = mirage(*words).stdout
+        assert "winner" in text and max(map(len, text.splitlines())) <= 80
+    assert not document(*words, "--no-cache")["is_from_store"]
+    document("cache", "clear")
+    assert document("cache", "list")["records"] == []
+
+
+def test_explain(box):
+    found = document("explain", "p.mu", "--time-limit", "30", "--top", "1", "--threads", "1")
+    assert found["kernels"] >= 1 and "kernel" in found["winner_text"]
+
+
+def test_damaged_record_store_is_no_obstacle(box):
+    (box / "records.sqlite").write_text("not a database, but of some length, so that it has a header")
+    found = document("optimize", "p.mu", "--time-limit", "30", "--top", "1", "--threads", "1")
+    assert any("moved to" in note for note in found["notes"])
+
+
+def test_interrupt(box):
+    (box / "big.mu").write_text(PROGRAM.replace("[4,8]", "[512,2048]").replace("[8,2]", "[2048,512]").replace("[4,2]", "[512,512]"))
+    running = subprocess.Popen([MIRAGE, "optimize", "big.mu", "--no-cache", "--top", "50"],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    time.sleep(0.5)
+    os.kill(running.pid, signal.SIGINT)
+    running.communicate(timeout=120)
+    assert running.returncode == 130
