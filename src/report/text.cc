@@ -137,13 +137,13 @@ std::string to_text(const Report& report) {
   out += funnel(report) + "\n" + candidates(report) + "\n" + winner(report) + "\n" + losses(report);
   if (!report.notes.empty()) out += "  notes\n";
   for (const std::string& note : report.notes) out += wrapped(note, 4);
-  out += "  seconds  ";
-  for (const auto& [stage, seconds] : report.stage_seconds)
-    if (seconds >= 0.005) out += fmt::format("{} {:.2f}  ", stage, seconds);
-  out += fmt::format("all {:.2f}{}\n", report.total_seconds,
-                     report.stop == optimize::Stop::Complete
-                         ? ""
-                         : fmt::format(" (stopped: {})", optimize::name_of(report.stop)));
+  std::string seconds = "seconds  ";
+  for (const auto& [stage, spent] : report.stage_seconds)
+    if (spent >= 0.005) seconds += fmt::format("{} {:.2f}, ", stage, spent);
+  seconds += fmt::format("all {:.2f}", report.total_seconds);
+  if (report.stop != optimize::Stop::Complete)
+    seconds += fmt::format(" (stopped: {})", optimize::name_of(report.stop));
+  out += wrapped(seconds, 2);
   return out;
 }
 
