@@ -220,12 +220,23 @@ class BlockLowering {
     return {};
   }
 
+  /// B as the product kernels read it: contiguous along k or along n, packed if it is neither.
+  Operand with_unit_stride(const Operand& b, std::string name, Phase phase) {
+    const size_t n = b.lengths.size() - 1, k = n - 1;
+    const bool is_readable = b.strides[n] == 1 || b.strides[k] == 1 || b.lengths[n] == Length{} ||
+                             b.lengths[k] == Length{};
+    if (is_readable) return b;
+    const Operand packed = new_scratch(name + "_packed", b.lengths);
+    copy(b, packed, phase, fmt::format("%{} packed", name));
+    return packed;
+  }
+
   void matmul(const Op& op, Operand to, bool accumulate, Phase phase) {
     Step step{StepKind::MatMul};
-    const Operand &lhs = view(op.operands[0]), &rhs = view(op.operands[1]);
+    const Operand& lhs = view(op.operands[0]);
     step.lengths = lengths_of(op.results[0]);
     step.lengths.push_back(lhs.lengths.back());
-    step.in = {lhs, rhs};
+    step.in = {lhs, with_unit_stride(view(op.operands[1]), name_for(op.operands[1]), phase)};
     step.out = {std::move(to)};
     step.accumulate = accumulate;
     step.label = label(op);
