@@ -49,7 +49,7 @@ class DegreeDomain {
   double largest_exponent_ = 0;
 };
 
-/// What the form of an expression says about its sign over the reals.
+/// What the form of an expression says about its sign over the reals, wherever it is defined.
 enum class Sign : uint8_t { Positive, NonNegative, Any };
 
 /// A value: its sign and a number that tells equal values of this domain apart only by identity (so
@@ -85,7 +85,9 @@ class SignDomain {
   }
   Value div(const Value& a, const Value& b) {
     denominators_.push_back(b.sign);
-    return fresh(b.sign == Sign::Positive ? a.sign : Sign::Any);
+    // Where the quotient is defined, a non-negative denominator is positive. That it does not
+    // vanish is an obligation of its own.
+    return fresh(b.sign != Sign::Any ? a.sign : Sign::Any);
   }
   Value maximum(const Value& a, const Value& b) { return fresh(std::min(a.sign, b.sign)); }
   Value minimum(const Value& a, const Value& b) { return fresh(std::max(a.sign, b.sign)); }

@@ -255,37 +255,65 @@ class Check final : public FieldCheck {
     return true;
   }
 
+  /// Values of one expression at the two points.
+  using TwoPoints = std::pair<uint64_t, uint64_t>;
+
+  /// Whether an expression is a unit multiple of one of `base`, of its inverse, or of a product or
+  /// quotient of two of them: then its ratio to that is the same at both points.
+  class UnitMultiples {
+   public:
+    UnitMultiples(std::vector<TwoPoints> base, const interp::Prime& p) : p_(p) {
+      base.erase(std::remove_if(base.begin(), base.end(),
+                                [](const TwoPoints& v) { return v.first == 0 || v.second == 0; }),
+                 base.end());
+      std::sort(base.begin(), base.end());
+      base.erase(std::unique(base.begin(), base.end()), base.end());
+      // The change from the first point to the second is what unit multiples have in common.
+      std::set<uint64_t> simple = {1};  // a constant
+      for (const auto& [a, b] : base) {
+        const uint64_t change = p.mul(b, p.inverse(a));
+        simple.insert(change);
+        simple.insert(p.inverse(change));
+      }
+      changes_ = simple;
+      if (simple.size() > kMostPaired) return;
+      for (uint64_t one : simple)
+        for (uint64_t other : simple) changes_.insert(p.mul(one, other));
+    }
+    bool contain(uint64_t x, uint64_t y) {
+      if (x == 0 || y == 0) return x == y;
+      if (last_ == TwoPoints(x, y)) return true;  // a row is divided by one number again and again
+      if (changes_.count(p_.mul(y, p_.inverse(x))) == 0) return false;
+      last_ = {x, y};
+      return true;
+    }
+
+   private:
+    static constexpr size_t kMostPaired = 129;  // 64, their inverses and 1
+    const interp::Prime& p_;
+    std::set<uint64_t> changes_;
+    TwoPoints last_ = {0, 0};
+  };
+
+  /// What must not vanish may be built from the program's denominators and radicands (a radicand
+  /// that vanishes is a denominator in rsqrt); what must not be negative only from its radicands
+  /// and from denominators that are positive by their form.
   Result<void> obligations(const Record (&records)[2][2], const interp::Prime& p) {
     MIRAGE_TRY(const SignDomain signs, signs_of(graph(1)));
     MIRAGE_TRY(const SignDomain own_signs, signs_of(graph(0)));
-    // Both kinds of the reference count: a radicand that vanishes is a denominator in rsqrt.
-    std::vector<std::pair<uint64_t, uint64_t>> known;
-    const auto collect = [&](const std::vector<uint64_t>& a, const std::vector<uint64_t>& b) {
-      for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) known.emplace_back(a[i], b[i]);
-    };
-    collect(records[0][0].denominators, records[1][0].denominators);
-    collect(records[0][0].radicands, records[1][0].radicands);
-    std::sort(known.begin(), known.end());
-    known.erase(std::unique(known.begin(), known.end()), known.end());
-    const size_t simple = known.size();
-    for (size_t i = 0; i < simple && simple <= 64; ++i)
-      for (size_t j = i; j < simple; ++j)
-        known.emplace_back(p.mul(known[i].first, known[j].first),
-                           p.mul(known[i].second, known[j].second));
-    std::set<std::pair<uint64_t, uint64_t>> seen;
-    // A unit multiple has the same ratio at both points.
-    const auto is_known = [&](uint64_t x, uint64_t y) {
-      if (seen.count({x, y}) != 0) return true;
-      for (const auto& [a, b] : known)
-        if (p.mul(x, b) == p.mul(y, a) && a != 0 && b != 0) {
-          seen.insert({x, y});
-          return true;
-        }
-      return x == y;  // a constant
-    };
+    std::vector<TwoPoints> nonzero, nonnegative;
+    for (size_t i = 0; i < own_signs.denominators().size(); ++i) {
+      nonzero.emplace_back(records[0][0].denominators[i], records[1][0].denominators[i]);
+      if (own_signs.denominators()[i] != Sign::Any) nonnegative.push_back(nonzero.back());
+    }
+    for (size_t i = 0; i < own_signs.radicands().size(); ++i) {
+      nonzero.emplace_back(records[0][0].radicands[i], records[1][0].radicands[i]);
+      nonnegative.push_back(nonzero.back());
+    }
+    UnitMultiples no_zeros(std::move(nonzero), p), no_negatives(std::move(nonnegative), p);
     for (size_t i = 0; i < signs.denominators().size(); ++i)
       if (signs.denominators()[i] != Sign::Positive &&
-          !is_known(records[0][1].denominators[i], records[1][1].denominators[i])) {
+          !no_zeros.contain(records[0][1].denominators[i], records[1][1].denominators[i])) {
         objection_ = fmt::format(
             "domain: denominator number {} of the candidate is none of the program's and may "
             "vanish",
@@ -294,7 +322,7 @@ class Check final : public FieldCheck {
       }
     for (size_t i = 0; i < signs.radicands().size(); ++i)
       if (signs.radicands()[i] == Sign::Any &&
-          !is_known(records[0][1].radicands[i], records[1][1].radicands[i])) {
+          !no_negatives.contain(records[0][1].radicands[i], records[1][1].radicands[i])) {
         objection_ = fmt::format(
             "domain: radicand number {} of the candidate is none of the program's and may be "
             "negative",

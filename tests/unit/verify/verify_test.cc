@@ -59,6 +59,20 @@ INSTANTIATE_TEST_SUITE_P(
         Pair{"root_of_square", "%x: f32[8,16]", "return (sqrt (mean (square %x) axis=1))",
              "%n = extent %x axis=1\nreturn (sqrt (div (sum (square %x) axis=1), %n))",
              Answer::Equivalent},
+        Pair{"inverse_under_the_root", "%x: f32[8,16]",
+             "return (div %x, (sqrt (mean (square %x) axis=1)))",
+             "%n = extent %x axis=1\nreturn (mul %x, (sqrt (div %n, (sum (square %x) axis=1))))",
+             Answer::Equivalent},
+        Pair{"inverse_of_moments_under_the_root", "%x: f32[4,32]",
+             "%c = sub %x, (mean %x axis=1)\n"
+             "return (div %c, (sqrt (mean (square %c) axis=1)))",
+             "%m = mean %x axis=1\n%v = sub (mean (square %x) axis=1), (square %m)\n"
+             "return (mul (sub %x, %m), (sqrt (div 1, %v)))",
+             Answer::Equivalent},
+        Pair{"inverse_of_a_positive_number_plus_eps", "%x: f32[8,16]",
+             "return (div %x, (sqrt (add (mean (square %x) axis=1), 1e-5)))",
+             "return (mul %x, (sqrt (div 1, (add (mean (square %x) axis=1), 1e-5))))",
+             Answer::Equivalent},
         Pair{"sum_for_mean", "%x: f32[8,16]", "return (sqrt (mean (square %x) axis=1))",
              "return (sqrt (sum (square %x) axis=1))", Answer::Different},
         Pair{"literal_extent", "%x: f32[8,4096]", "return (mean %x axis=1)",
@@ -80,6 +94,64 @@ INSTANTIATE_TEST_SUITE_P(
              Answer::Equivalent},
         Pair{"eps_differs", "%x: f32[4,32]", "return (sqrt (add (mean (square %x) axis=1), 1e-5))",
              "return (sqrt (add (mean (square %x) axis=1), 1e-6))", Answer::Different}),
+    [](const auto& row) { return std::string(row.param.name); });
+
+// What a block accumulates over its loop, as a fused kernel of the norm and a linear layer has it.
+TEST(Domains, InverseOfAnAccumulatedSumUnderTheRoot) {
+  const auto verdict = compare("%x: f32[16,256], %w: f32[256,96]",
+                               "return (matmul (div %x, (sqrt (mean (square %x) axis=1))), %w)",
+                               R"(%y = block(%x, %w) axes(g: grid 6, i: loop 4) threads(128) {
+  %a = load %x [., i]
+  %b = load %w [i, g]
+  %p = accum sum (matmul %a, %b)
+  %s = accum sum (sum (square %a) axis=1)
+  %n = extent %x axis=1
+  store (mul %p, (sqrt (div %n, %s))) [., g]
+}
+return %y)");
+  ASSERT_TRUE(verdict) << verdict.error().message;
+  EXPECT_TRUE(verdict->is_equivalent()) << to_string(*verdict);
+  EXPECT_TRUE(verdict->all_sizes) << to_string(*verdict);
+}
+
+struct Refusal {
+  const char* name;
+  const char* reference;
+  const char* candidate;
+};
+
+class Refused : public testing::TestWithParam<Refusal> {};
+
+// Equal as rational functions, but defined for fewer inputs. Without the real size only the domain
+// check can tell.
+TEST_P(Refused, ByTheDomain) {
+  const auto parse = [](const std::string& body) {
+    return (*ir::parse("kernel @g(%x: f32[8], %y: f32[8]) {\n" + body + "\n}\n"))[0];
+  };
+  VerifyOptions options;
+  options.check_real_size = false;
+  const auto verdict = verify(*parse(GetParam().reference), *parse(GetParam().candidate), options);
+  ASSERT_TRUE(verdict) << verdict.error().message;
+  EXPECT_EQ(verdict->answer, Answer::Unknown) << to_string(*verdict);
+  EXPECT_EQ(verdict->reason.rfind("domain: ", 0), 0U) << to_string(*verdict);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, Refused,
+    testing::Values(
+        Refusal{"root_of_any_sign", "return (mul %x, %y)",
+                "%r = sqrt %y\nreturn (mul %x, (mul %r, %r))"},
+        Refusal{"root_of_any_sign_beside_a_root", "return (mul (sqrt (square %x)), %y)",
+                "%r = sqrt %y\nreturn (mul (sqrt (square %x)), (mul %r, %r))"},
+        Refusal{"root_of_a_denominator", "return (div %x, %y)",
+                "%r = sqrt %y\nreturn (div %x, (mul %r, %r))"},
+        Refusal{"root_of_an_inverse_denominator", "return (div %x, %y)",
+                "%r = sqrt (div 1, %y)\nreturn (mul %x, (mul %r, %r))"},
+        Refusal{"root_of_an_inverse", "return (mul %x, 2)",
+                "%r = sqrt (div 1, (square %y))\n"
+                "return (mul (mul %x, 2), (mul (mul %r, %r), (square %y)))"},
+        Refusal{"root_of_a_product", "return (mul (sqrt (square %x)), %y)",
+                "%r = sqrt (mul %x, %y)\nreturn (div (mul (mul (sqrt (square %x)), %r), %r), %x)"}),
     [](const auto& row) { return std::string(row.param.name); });
 
 TEST(Replay, WitnessesHoldAndForgedOnesDoNot) {
