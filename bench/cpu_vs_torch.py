@@ -7,7 +7,7 @@ Each program is optimized cold by the command line (`mirage optimize --json`, wh
 before it times it), then both PyTorch forms run on inputs of the same shapes with the same number of threads. A time is
 the median over at least 20 calls and at least 0.5 s, after warm-up. The machine should be idle. Needs PyTorch.
 """
-import argparse, json, math, os, platform, statistics, subprocess, sys, time
+import argparse, json, math, os, platform, re, statistics, subprocess, sys, time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -61,9 +61,10 @@ def median_us(call):
     return statistics.median(samples)
 
 
-def input_shapes(mirage, file):
-    graph = json.loads(subprocess.check_output([mirage, "show", str(file), "--json"]))
-    return [tuple(entry["shape"]) for entry in graph["graphs"][0]["inputs"]]
+def input_shapes(file):
+    """Shapes of the inputs, from the signature of an example."""
+    signature = file.read_text().split("->")[0]
+    return [tuple(map(int, shape.split(","))) for shape in re.findall(r"f32\[([\d,]+)\]", signature)]
 
 
 def main():
@@ -87,12 +88,12 @@ def main():
         begin = time.perf_counter()
         report = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
         cold_s = time.perf_counter() - begin
-        inputs = [torch.randn(shape) * 0.3 for shape in input_shapes(args.mirage, file)]
+        inputs = [torch.randn(shape) * 0.3 for shape in input_shapes(file)]
         with torch.no_grad():
             eager = median_us(lambda: function(*inputs))
             compiled_function = torch.compile(function)
             compiled = median_us(lambda: compiled_function(*inputs))
-        row = {"program": name, "us": report["winner"]["time_us"], "candidate0_us": report["candidate0"]["time_us"],
+        row = {"program": name, "us": report["winner_us"], "candidate0_us": report["baseline_us"],
                "eager_us": eager, "compile_us": compiled, "cold_s": round(cold_s, 2)}
         row["speedup"] = min(eager, compiled) / row["us"]
         rows.append(row)
