@@ -219,8 +219,9 @@ class Closure {
   }
 
   void combine(NodeId a, NodeId b) {
-    const Dims& x = graph_.node(a).dims;
-    const Dims& y = graph_.node(b).dims;
+    // Copies: considering a result may add a node, which moves the others.
+    const Dims x = graph_.node(a).dims;
+    const Dims y = graph_.node(b).dims;
     if (x.empty() && y.empty()) return;
     const bool weak = is_leaf(a) || is_leaf(b);
     // Leaves take the type of the other operand; nothing converts other values.
