@@ -123,15 +123,7 @@ Result<std::vector<ValueId>> GraphBuilder::append(OpKind kind, std::span<const V
                                                   GraphPtr body) {
   const OpId op_id{graph_.ops.size()};
   Op op{kind, std::move(attrs), {operands.begin(), operands.end()}, {}, std::move(body)};
-  Phase phase = Phase::Invariant;
-  for (ValueId operand : operands) phase = std::max(phase, phases_[operand.index]);
-  if (kind == OpKind::Load)
-    for (const auto& axes : op.attrs.bind)
-      for (uint8_t axis : axes)
-        if (graph_.launch.axes[axis].role == Role::Loop) phase = Phase::InLoop;
-  if (def(kind).form == Form::Accum)
-    phase =
-        kind == OpKind::Accum || kind == OpKind::AccumRescale ? Phase::AfterLoop : Phase::InLoop;
+  const Phase phase = phase_of(op, graph_.launch, phases_);
   for (size_t i = 0; i < types.size(); ++i) {
     const ValueId id{graph_.values.size()};
     graph_.values.push_back({std::move(types[i]), op_id, static_cast<uint8_t>(i), {}});

@@ -34,20 +34,21 @@ int64_t tile_extent(int64_t extent, const std::vector<uint8_t>& axes, const Laun
   return extent;
 }
 
+Phase phase_of(const Op& op, const Launch& launch, const std::vector<Phase>& phases) {
+  if (op.kind == OpKind::Accum || op.kind == OpKind::AccumRescale) return Phase::AfterLoop;
+  if (def(op.kind).form == Form::Accum) return Phase::InLoop;  // running pairs are read inside
+  Phase phase = Phase::Invariant;
+  for (ValueId operand : op.operands) phase = std::max(phase, phases[operand.index]);
+  for (const auto& axes : op.attrs.bind)
+    for (uint8_t axis : axes)
+      if (launch.axes[axis].role == Role::Loop) phase = Phase::InLoop;
+  return phase;
+}
+
 std::vector<Phase> phases_of(const Graph& block) {
   std::vector<Phase> phases(block.values.size(), Phase::Invariant);
   for (const Op& op : block.ops) {
-    Phase phase = Phase::Invariant;
-    for (ValueId operand : op.operands) phase = std::max(phase, phases[operand.index]);
-    if (op.kind == OpKind::Load) {
-      for (const auto& axes : op.attrs.bind)
-        for (uint8_t axis : axes)
-          if (block.launch.axes[axis].role == Role::Loop) phase = Phase::InLoop;
-    } else if (op.kind == OpKind::Accum || op.kind == OpKind::AccumRescale) {
-      phase = Phase::AfterLoop;
-    } else if (def(op.kind).form == Form::Accum) {
-      phase = Phase::InLoop;  // running pairs are read inside the loop
-    }
+    const Phase phase = phase_of(op, block.launch, phases);
     for (ValueId result : op.results) phases[result.index] = phase;
   }
   return phases;

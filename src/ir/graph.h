@@ -112,6 +112,8 @@ Strides row_major_strides(const Shape& shape);
 /// Extent of a tile along an axis of this extent bound to these block axes (the largest one, if
 /// they differ).
 int64_t tile_extent(int64_t extent, const std::vector<uint8_t>& axes, const Launch& launch);
+/// Phase of the results of an operator of a block; `phases` holds its operands by ValueId.
+Phase phase_of(const Op& op, const Launch& launch, const std::vector<Phase>& phases);
 /// Phase of every value of a block graph, by ValueId.
 std::vector<Phase> phases_of(const Graph& block);
 std::string to_string(const Shape& shape);

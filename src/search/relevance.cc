@@ -4,9 +4,9 @@
 #include <map>
 #include <set>
 
+#include "algebra/domain.h"
 #include "algebra/normal_form.h"
 #include "algebra/prove.h"
-#include "ir/ops/bodies.h"
 
 namespace mirage::search {
 namespace {
@@ -21,40 +21,6 @@ using algebra::Rational;
 using algebra::Substitution;
 using algebra::Var;
 using ir::OpKind;
-
-/// The bodies of ops.def over normal forms.
-struct FormDomain {
-  using Value = Nf;
-  Arena& arena;
-  Nf constant(double c) { return arena.literal(c); }
-  Nf add(Nf a, Nf b) { return arena.add(a, b); }
-  Nf sub(Nf a, Nf b) { return arena.sub(a, b); }
-  Nf mul(Nf a, Nf b) { return arena.mul(a, b); }
-  Nf div(Nf a, Nf b) { return arena.div(a, b); }
-  Nf neg(Nf a) { return arena.neg(a); }
-  Nf maximum(Nf a, Nf b) { return arena.maximum(a, b); }
-  Nf minimum(Nf a, Nf b) { return arena.minimum(a, b); }
-  Nf pow(Nf a, Nf b) {
-    if (!a.is_valid() || !b.is_valid()) return {};
-    const auto terms = arena.monomials(b);
-    if (terms.size() == 1 && terms[0].factors.empty()) return arena.power(a, terms[0].coefficient);
-    const Nf args[] = {a, b};
-    return arena.function("pow", args);
-  }
-  Nf apply(ir::Fn fn, Nf a) {
-    switch (fn) {
-      case ir::Fn::Exp:
-        return arena.exp(a);
-      case ir::Fn::Log:
-        return arena.log(a);
-      case ir::Fn::Sqrt:
-        return arena.sqrt(a);
-      case ir::Fn::Erf:
-        return arena.function("erf", std::span(&a, 1));
-    }
-    return {};
-  }
-};
 
 /// A monomial without its sum: bound variables are free ones with tags of their own.
 struct Opened {
@@ -544,8 +510,8 @@ std::optional<Relevance::Form> Relevance::apply(OpKind kind, const ir::Attrs& at
     return vars;
   };
   if (row.form == ir::Form::Map) {
-    FormDomain domain{arena};
-    result = ir::eval_map<FormDomain, Nf>(kind, domain, attrs, forms);
+    algebra::FormDomain domain(arena);
+    result = ir::eval_map<algebra::FormDomain, Nf>(kind, domain, attrs, forms);
   } else if (row.form == ir::Form::Contract) {
     result = arena.sum(arena.mul(forms[0], forms[1]), bound(arg_dims[0]->back()));
   } else if (row.form == ir::Form::Reduce) {
