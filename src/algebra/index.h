@@ -16,7 +16,8 @@ namespace mirage::algebra {
 using Node = uint32_t;
 constexpr Node kNoNode = UINT32_MAX;
 
-enum PartMask : uint8_t { kGrid = 1, kLoop = 2, kTile = 4 };
+// Bits of a mask of parts.
+constexpr uint8_t kGrid = 1, kLoop = 2, kTile = 4;
 
 struct Parts {
   Node grid = kNoNode;

@@ -9,8 +9,8 @@
 namespace mirage::ir {
 
 std::string_view name_of(Role role) {
-  constexpr std::array names = {"grid", "loop", "cluster", "warp"};
-  return names[static_cast<size_t>(role)];
+  constexpr std::array kNames = {"grid", "loop", "cluster", "warp"};
+  return kNames[static_cast<size_t>(role)];
 }
 
 int64_t element_count(const Shape& shape) {

@@ -221,6 +221,7 @@ struct Relevance::Impl {
               const std::vector<Var>& bound_b, VarMap& map, Next& next) {
     if (i == from.size()) {
       std::vector<Substitution> substitutions;
+      substitutions.reserve(from.size());
       for (Var var : from) substitutions.push_back({var, {*image(map, var)}});
       const auto renamed = rename({a, Rational(1)}, substitutions);
       return renamed && renamed->atom == b && next();
