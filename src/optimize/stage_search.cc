@@ -1,0 +1,30 @@
+#include "optimize/stages.h"
+
+namespace mirage::optimize {
+
+Result<Proposals> propose(Run& run) {
+  const double begun = run.elapsed();
+  run.tell("search", 0, 1);
+  search::SearchOptions options;
+  options.time_limit_seconds = kSearchShare * run.options.time_limit_seconds;
+  options.threads = run.threads;
+  options.seed = run.options.seed;
+  options.cancel = run.options.cancel;
+  if (run.options.max_states > 0) options.max_nodes = static_cast<size_t>(run.options.max_states);
+  MIRAGE_TRY(search::SearchResult found, search::search(*run.program, options));
+  Report& report = run.report;
+  report.search = found.stats;
+  report.values = static_cast<int64_t>(found.stats.nodes);
+  report.structures = static_cast<int64_t>(found.structures.size());
+  for (size_t i = 0; i < search::kDroppedReasons; ++i)
+    if (found.stats.dropped[i] > 0)
+      run.reject(Stage::Search, search::name_of(static_cast<search::Dropped>(i)), "",
+                 static_cast<int64_t>(found.stats.dropped[i]));
+  if (!found.reason.empty()) report.notes.push_back("search: " + found.reason);
+  Proposals proposals(std::move(found.structures), limits_of(run.build.target, run.threads));
+  report.schedules = static_cast<int64_t>(proposals.schedules());
+  run.spend("search", begun);
+  return proposals;
+}
+
+}  // namespace mirage::optimize
