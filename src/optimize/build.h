@@ -27,7 +27,8 @@ struct BuildOptions {
   runtime::CompileOptions compile;
 };
 
-/// `stage` is the one that was reached: on an error, the one that failed.
+/// `stage` is the one that was reached: on an error, the one that failed. The graph that was built
+/// has the program's outputs in the program's order, also where the candidate has them in another.
 Result<Built> build(const ir::GraphPtr& program, const ir::GraphPtr& candidate,
                     const BuildOptions& options, Stage& stage);
 

@@ -57,7 +57,7 @@ Optimized finish(Run& run) {
     row.number = static_cast<int>(i);
     row.plan = track.proposal.plan;
     row.schedule = track.proposal.schedule;
-    row.graph = track.proposal.graph->hash;
+    row.graph = track.graph()->hash;
     row.predicted_us = track.proposal.predicted_us;
     if (track.measured) {
       row.is_timed = true;
@@ -71,7 +71,7 @@ Optimized finish(Run& run) {
   remember(run, winner);
   for (std::string& note : run.session.take_notes()) report.notes.push_back(std::move(note));
   report.total_seconds = run.elapsed();
-  return {std::move(report), run.program, winner.proposal.graph, std::move(winner.built->program),
+  return {std::move(report), run.program, winner.graph(), std::move(winner.built->program),
           std::move(winner.built->executable)};
 }
 

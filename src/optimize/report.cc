@@ -1,5 +1,7 @@
 #include "optimize/report.h"
 
+#include <algorithm>
+
 namespace mirage::optimize {
 
 std::string_view name_of(Stage stage) {
@@ -32,6 +34,18 @@ std::string_view name_of(Stop stop) {
       return "cancelled";
   }
   return "?";
+}
+
+std::vector<size_t> ranking(const Report& report) {
+  const std::vector<CandidateReport>& rows = report.candidates;
+  std::vector<size_t> order;
+  for (size_t i = 0; i < rows.size(); ++i)
+    if (rows[i].is_timed) order.push_back(i);
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    if (rows[a].round != rows[b].round) return rows[a].round > rows[b].round;
+    return rows[a].timing.median_us < rows[b].timing.median_us;
+  });
+  return order;
 }
 
 }  // namespace mirage::optimize

@@ -36,10 +36,20 @@ struct CandidateReport {
   verify::Verdict verdict;
   double predicted_us = 0;  // by the cost model; 0 for candidate 0
   bool is_timed = false;
-  tune::Timing timing;
+  int round = 0;          // the last one it was timed in, from 1; `timing` is of that one
+  tune::Timing timing;    // of different rounds are not comparable: the machine changes
+  double of_fastest = 0;  // time over that of the fastest in the same round
   tune::Deviation deviation;
   int checked_cases = 0;
-  std::string lost;  // why it went no further; empty for those that were timed
+  std::string lost;  // why it went no further; empty for the winner
+};
+
+/// A round of timing. The first one takes everyone, each on its own as it was checked; in the
+/// others those that may still win are timed in turns.
+struct Round {
+  int candidates = 0;
+  int samples = 0;  // of each, at least
+  double fastest_us = 0;
 };
 
 enum class Stop : uint8_t { Complete, TimeLimit, Cancelled };
@@ -72,7 +82,8 @@ struct Report {
   bool is_from_store = false;
 
   std::vector<CandidateReport> candidates;  // [0] is candidate 0
-  size_t winner = 0;                        // index of candidates
+  std::vector<Round> rounds;
+  size_t winner = 0;  // index of candidates
   std::vector<std::string> check_families;
   int64_t spot_checks = 0;
   std::vector<std::string> notes;
@@ -84,5 +95,8 @@ struct Report {
     return best().timing.median_us > 0 ? baseline().timing.median_us / best().timing.median_us : 1;
   }
 };
+
+/// Rows that were timed, by their last round and then by time: finalists first.
+std::vector<size_t> ranking(const Report& report);
 
 }  // namespace mirage::optimize

@@ -23,6 +23,9 @@ struct Track {
   CandidateReport report;
   std::optional<Built> built;
   std::optional<tune::Measured> measured;
+
+  /// What was built, which may have its outputs in another order than what was proposed.
+  const ir::GraphPtr& graph() const { return built ? built->verified.graph() : proposal.graph; }
 };
 
 // Shares of the time limit after which no more of a kind is begun.

@@ -30,8 +30,8 @@ void remember(Run& run, const Track& winner) {
   tune::RecordStore* store = run.session.records();
   if (store == nullptr) return;
   tune::Record record;
-  record.program = ir::print(*winner.proposal.graph);
-  record.program_hash = winner.proposal.graph->hash;
+  record.program = ir::print(*winner.graph());
+  record.program_hash = winner.graph()->hash;
   record.plan = winner.proposal.plan;
   record.verdict = verify::to_string(winner.report.verdict);
   record.time_us = winner.measured->timing().median_us;

@@ -7,11 +7,15 @@ namespace {
 
 using nlohmann::ordered_json;
 
-ordered_json timing(const tune::Timing& timing) {
-  return {{"time_us", timing.median_us},
-          {"low_us", timing.low_us},
-          {"high_us", timing.high_us},
-          {"samples", timing.samples}};
+ordered_json timing(const optimize::CandidateReport& row) {
+  return {{"round", row.round},
+          {"of_fastest", row.of_fastest},
+          {"time_us", row.timing.median_us},
+          {"low_us", row.timing.low_us},
+          {"high_us", row.timing.high_us},
+          {"median_low_us", row.timing.median_low_us},
+          {"median_high_us", row.timing.median_high_us},
+          {"samples", row.timing.samples}};
 }
 
 ordered_json verdict(const verify::Verdict& verdict) {
@@ -34,7 +38,7 @@ ordered_json candidate(const optimize::CandidateReport& row) {
                       {"is_timed", row.is_timed},
                       {"lost", row.lost}};
   if (row.is_timed) {
-    out["timing"] = timing(row.timing);
+    out["timing"] = timing(row);
     out["check"] = {{"cases", row.checked_cases},
                     {"entries", row.deviation.compared},
                     {"entries_without_bound", row.deviation.without_bound},
@@ -69,6 +73,12 @@ std::string to_json(const optimize::Report& report) {
   out["candidates"] = ordered_json::array();
   for (const optimize::CandidateReport& row : report.candidates)
     out["candidates"].push_back(candidate(row));
+  out["ranking"] = optimize::ranking(report);
+  out["rounds"] = ordered_json::array();
+  for (const optimize::Round& round : report.rounds)
+    out["rounds"].push_back({{"candidates", round.candidates},
+                             {"samples", round.samples},
+                             {"fastest_us", round.fastest_us}});
   out["winner"] = report.winner;
   out["baseline_us"] = report.baseline().timing.median_us;
   out["winner_us"] = report.best().timing.median_us;

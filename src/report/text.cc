@@ -17,8 +17,8 @@ std::string shortened(std::string_view text, size_t width) {
   return std::string(text.substr(0, width - 3)) + "...";
 }
 
-/// Words of a text in lines of the page's width, all but the first indented.
-std::string wrapped(std::string_view text, size_t indent) {
+/// Words of a text in lines of the page's width, indented; all but the first by `hanging` more.
+std::string wrapped(std::string_view text, size_t indent, size_t hanging = 0) {
   std::string out, line(indent, ' ');
   size_t start = 0;
   while (start < text.size()) {
@@ -26,6 +26,7 @@ std::string wrapped(std::string_view text, size_t indent) {
     const std::string_view word = text.substr(start, end - start);
     if (line.size() > indent && line.size() + 1 + word.size() > kWidth) {
       out += line + "\n";
+      if (out.find('\n') == out.size() - 1) indent += hanging;
       line.assign(indent, ' ');
     }
     if (line.size() > indent) line += ' ';
@@ -56,27 +57,41 @@ std::string funnel(const Report& report) {
   line("verified", report.verified, "proven equivalent to the program");
   line("built", report.built, "lowered and compiled");
   line("checked", report.checked, "agree with float64");
-  line("timed", report.timed, "");
+  line("timed", report.timed, "in the rounds below");
   return out;
 }
 
+std::string round_heading(const Report& report, int number) {
+  const optimize::Round& round = report.rounds[static_cast<size_t>(number) - 1];
+  const bool is_last = number == static_cast<int>(report.rounds.size());
+  return fmt::format("    round {}{}: {} {}, {} sample{} or more, the fastest {}\n", number,
+                     is_last && number > 1 ? ", the final" : "", round.candidates,
+                     number > 1 ? "in turns" : "one by one", round.samples,
+                     round.samples == 1 ? "" : "s", time_text(round.fastest_us));
+}
+
+/// Times of different rounds are not comparable, so rows stand under their last round.
 std::string candidates(const Report& report) {
-  std::string out = "  candidates, fastest first\n";
-  std::vector<const CandidateReport*> rows;
-  for (const CandidateReport& row : report.candidates)
-    if (row.is_timed) rows.push_back(&row);
-  std::stable_sort(rows.begin(), rows.end(), [](const auto* a, const auto* b) {
-    return a->timing.median_us < b->timing.median_us;
-  });
-  double slowest = 0;
-  for (const CandidateReport* row : rows) slowest = std::max(slowest, row->timing.median_us);
-  for (const CandidateReport* row : rows) {
-    const std::string what = row->schedule.empty() ? row->plan : row->schedule;
-    out += fmt::format("  {} {:>3}  {:>9}  {}  {}\n", row == &report.best() ? '*' : ' ',
-                       row->number, time_text(row->timing.median_us),
-                       bar(row->timing.median_us / slowest, 20), shortened(what, 37));
+  std::string out = "  candidates under their last round; x: times the fastest of that round\n";
+  double slowest = 1;
+  for (const CandidateReport& row : report.candidates) slowest = std::max(slowest, row.of_fastest);
+  int round = 0;
+  for (const size_t index : optimize::ranking(report)) {
+    const CandidateReport& row = report.candidates[index];
+    if (row.round != round) out += round_heading(report, round = row.round);
+    const std::string what = row.schedule.empty() ? row.plan : row.schedule;
+    out += fmt::format("  {} {:>3}  {:>7}  {:>6.2f}x {}  {}\n", index == report.winner ? '*' : ' ',
+                       row.number, time_text(row.timing.median_us), row.of_fastest,
+                       bar(row.of_fastest / slowest, 16), shortened(what, 34));
   }
   return out;
+}
+
+std::string why_nothing_won(const Report& report) {
+  const CandidateReport& fastest = report.candidates[optimize::ranking(report)[0]];
+  if (fastest.number == report.best().number)
+    return "nothing was faster than the program as written";
+  return fmt::format("candidate {} was {}: too little to replace it", fastest.number, fastest.lost);
 }
 
 std::string winner(const Report& report) {
@@ -91,8 +106,8 @@ std::string winner(const Report& report) {
     out += fmt::format("    before   {}, operator by operator: {:.2f} times as fast\n",
                        time_text(report.baseline().timing.median_us), report.speed_up());
   else
-    out += "    nothing was faster than the program as written\n";
-  out += wrapped("verdict  " + verify::to_string(best.verdict), 4);
+    out += wrapped(why_nothing_won(report), 4);
+  out += wrapped("verdict  " + verify::to_string(best.verdict), 4, 9);
   std::string families;
   for (const std::string& family : report.check_families)
     families += (families.empty() ? "" : ", ") + family;
@@ -101,7 +116,7 @@ std::string winner(const Report& report) {
           "check    within {:.2g} of the float64 error bound, largest difference {:.2g}, on "
           "inputs: {}",
           best.deviation.max_of_bound, best.deviation.max_abs, families),
-      4);
+      4, 9);
   return out;
 }
 
@@ -143,7 +158,7 @@ std::string to_text(const Report& report) {
   seconds += fmt::format("all {:.2f}", report.total_seconds);
   if (report.stop != optimize::Stop::Complete)
     seconds += fmt::format(" (stopped: {})", optimize::name_of(report.stop));
-  out += wrapped(seconds, 2);
+  out += wrapped(seconds, 2, 9);
   return out;
 }
 

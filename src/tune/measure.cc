@@ -16,7 +16,7 @@ struct Measurer {
 
   static Result<Outcome> run(const codegen::SourceUnit& unit, const Suite& suite,
                              const MeasureOptions& options) {
-    MIRAGE_TRY(const auto executable, load(unit, options));
+    MIRAGE_TRY(const auto executable, load(unit, options, std::make_shared<runtime::ThreadPool>()));
     Outcome outcome{};
     for (const TestCase& test : suite.cases) {
       MIRAGE_TRY(const Deviation deviation,
@@ -36,9 +36,10 @@ struct Measurer {
 
   static Result<std::vector<Timing>> run_again(std::span<const codegen::SourceUnit* const> units,
                                                const Suite& suite, const MeasureOptions& options) {
+    const auto pool = std::make_shared<runtime::ThreadPool>();
     std::vector<std::shared_ptr<const runtime::Executable>> executables;
     for (const codegen::SourceUnit* unit : units) {
-      MIRAGE_TRY(auto executable, load(*unit, options));
+      MIRAGE_TRY(auto executable, load(*unit, options, pool));
       executables.push_back(std::move(executable));
     }
     MIRAGE_TRY(const std::vector<HostTensor> outputs, make_outputs(*suite.program));
@@ -50,10 +51,11 @@ struct Measurer {
   }
 
   /// In the child: with threads of its own, those of the parent do not exist here.
-  static Result<std::shared_ptr<const runtime::Executable>> load(const codegen::SourceUnit& unit,
-                                                                 const MeasureOptions& options) {
+  static Result<std::shared_ptr<const runtime::Executable>> load(
+      const codegen::SourceUnit& unit, const MeasureOptions& options,
+      std::shared_ptr<runtime::ThreadPool> pool) {
     runtime::CompileOptions compile = options.compile;
-    compile.pool = nullptr;
+    compile.pool = std::move(pool);
     return runtime::compile(unit, compile);
   }
 

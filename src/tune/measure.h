@@ -45,7 +45,7 @@ struct MeasureOptions {
 Result<Measured> measure(const codegen::SourceUnit& unit, const Suite& suite,
                          const MeasureOptions& options);
 
-/// Times builds that have been measured, in turns in one child, for the last decision.
+/// Times builds that have been measured, in turns in one child.
 Result<void> measure_again(std::span<const codegen::SourceUnit* const> units,
                            std::span<Measured* const> measured, const Suite& suite,
                            const MeasureOptions& options);

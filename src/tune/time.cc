@@ -35,7 +35,15 @@ Timing summarize(std::vector<double> samples_us) {
   const auto at = [&](double part) {
     return samples_us[static_cast<size_t>(part * static_cast<double>(samples_us.size() - 1) + 0.5)];
   };
-  return {at(0.5), at(0.1), at(0.9), static_cast<int>(samples_us.size())};
+  // Ranks between which the median of the distribution lies, by the binomial's normal limit.
+  const auto count = static_cast<double>(samples_us.size());
+  const auto rank = static_cast<size_t>(std::fmax(0, (count - 1.96 * std::sqrt(count)) / 2));
+  return {at(0.5),
+          at(0.1),
+          at(0.9),
+          samples_us[rank],
+          samples_us[samples_us.size() - 1 - rank],
+          static_cast<int>(samples_us.size())};
 }
 
 Result<std::vector<Timing>> time_in_turns(const std::vector<std::function<Result<void>()>>& calls,

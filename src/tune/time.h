@@ -23,6 +23,8 @@ struct Timing {
   double median_us = 0;
   double low_us = 0;   // 10th percentile
   double high_us = 0;  // 90th percentile
+  /// The true median lies between these in 19 of 20 cases, if samples are independent.
+  double median_low_us = 0, median_high_us = 0;
   int samples = 0;
 };
 

@@ -81,15 +81,8 @@ std::string explained(const optimize::Optimized& result) {
   if (best.predicted_us > 0)
     out += fmt::format("  predicted          {:>12}\n", report::time_text(best.predicted_us));
   out += fmt::format("  verdict            {}\n\n", verify::to_string(best.verdict));
-  for (const optimize::CandidateReport& row : report.candidates) {
-    if (&row == &best) continue;
-    if (row.is_timed)
-      out += fmt::format("  {:>3}  {:.2f} times slower  {}\n", row.number,
-                         row.timing.median_us / best.timing.median_us,
-                         row.schedule.empty() ? row.plan : row.schedule);
-    else
-      out += fmt::format("  {:>3}  lost: {}\n", row.number, row.lost);
-  }
+  for (const optimize::CandidateReport& row : report.candidates)
+    if (&row != &best) out += fmt::format("  {:>3}  {}\n", row.number, row.lost);
   return out + "\n" + ir::print(*result.winner);
 }
 

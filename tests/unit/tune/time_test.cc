@@ -10,8 +10,21 @@ TEST(Time, SummaryOfSamples) {
   EXPECT_EQ(timing.median_us, 6);
   EXPECT_EQ(timing.low_us, 2);
   EXPECT_EQ(timing.high_us, 10);
+  EXPECT_EQ(timing.median_low_us, 3);
+  EXPECT_EQ(timing.median_high_us, 9);
   EXPECT_EQ(timing.samples, 11);
   EXPECT_EQ(summarize({}).samples, 0);
+}
+
+TEST(Time, FewSamplesLeaveTheMedianOpen) {
+  const Timing five = summarize({5, 1, 4, 2, 3});
+  EXPECT_EQ(five.median_low_us, 1);
+  EXPECT_EQ(five.median_high_us, 5);
+  EXPECT_EQ(summarize({7}).median_high_us, 7);
+  std::vector<double> many;
+  for (int i = 1; i <= 400; ++i) many.push_back(i);
+  EXPECT_GT(summarize(many).median_low_us, 170);
+  EXPECT_LT(summarize(many).median_high_us, 231);
 }
 
 TEST(Time, TakesTheSamplesItWasAskedFor) {
