@@ -9,9 +9,8 @@ std::vector<size_t> contenders(std::span<const tune::Timing> timings, size_t lea
   std::vector<size_t> order(timings.size());
   std::iota(order.begin(), order.end(), size_t{0});
   if (order.empty()) return order;
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    return timings[a].median_us < timings[b].median_us;
-  });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return timings[a].median_us < timings[b].median_us; });
   const double reach = timings[order[0]].median_high_us * (1 + margin);
   size_t kept = 0;
   std::erase_if(order, [&](size_t i) {

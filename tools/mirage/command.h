@@ -13,17 +13,15 @@ namespace mirage::cli {
 
 using Json = nlohmann::ordered_json;
 
-// Documented in docs/cli.md.
-enum Exit : int {
-  kFine = 0,
-  kDifferent = 1,  // or a check failed
-  kUnknown = 2,
-  kUsage = 64,        // bad input or bad usage
-  kUnavailable = 69,  // compiler, target or device missing
-  kInternal = 70,
-  kIo = 74,
-  kInterrupted = 130,
-};
+// Exit codes, documented in docs/cli.md.
+inline constexpr int kFine = 0;
+inline constexpr int kDifferent = 1;  // or a check failed
+inline constexpr int kUnknown = 2;
+inline constexpr int kUsage = 64;        // bad input or bad usage
+inline constexpr int kUnavailable = 69;  // compiler, target or device missing
+inline constexpr int kInternal = 70;
+inline constexpr int kIo = 74;
+inline constexpr int kInterrupted = 130;
 
 /// A subcommand's body; an error is printed and becomes an exit code.
 using Body = std::function<Result<int>()>;

@@ -16,9 +16,10 @@ class Build : public Folder {
 };
 
 ir::GraphPtr sum_and_product(const std::string& outputs) {
-  return program_of("kernel @two(%x: f32[2,4], %y: f32[2,4]) -> f32[2,4], f32[2,4] {\n"
-                    "  %a = add %x, %y\n  %b = mul %x, %y\n  return " +
-                    outputs + "\n}\n");
+  return program_of(
+      "kernel @two(%x: f32[2,4], %y: f32[2,4]) -> f32[2,4], f32[2,4] {\n"
+      "  %a = add %x, %y\n  %b = mul %x, %y\n  return " +
+      outputs + "\n}\n");
 }
 
 TEST_F(Build, OutputsInAnotherOrderArePutRight) {

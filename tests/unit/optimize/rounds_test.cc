@@ -13,8 +13,8 @@ tune::Timing between(double low, double median, double high) {
 }
 
 TEST(Rounds, TheFastestStayInOrder) {
-  const std::vector<tune::Timing> timings = {between(9, 10, 11), between(1, 2, 3),
-                                             between(4, 5, 6), between(29, 30, 31)};
+  const std::vector<tune::Timing> timings = {between(9, 10, 11), between(1, 2, 3), between(4, 5, 6),
+                                             between(29, 30, 31)};
   EXPECT_THAT(contenders(timings, 2, 0), ElementsAre(1, 2));
   EXPECT_THAT(contenders(timings, 9, 0), ElementsAre(1, 2, 0, 3));
   EXPECT_THAT(contenders({}, 2, 0), IsEmpty());

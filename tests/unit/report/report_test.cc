@@ -63,7 +63,7 @@ Report attention() {
       {optimize::Stage::Check, "timeout", 1, "ran longer than 900 ms"}};
   report.stage_seconds = {{"build", 3.2}, {"measure", 1.25}, {"search", 0.001}};
   report.total_seconds = 4.6;
-  report.candidates = {row(0, 3, 5100, 1.4912), row(1, 3, 3420, 1), row(2, 2, 3380, 1.0243),
+  report.candidates = {row(0, 3, 5100, 1.4912), row(1, 3, 3420, 1),      row(2, 2, 3380, 1.0243),
                        row(3, 1, 3340, 1.15),   row(4, 3, 3500, 1.0234), row(5, 0, 0, 0),
                        row(6, 0, 0, 0)};
   report.candidates[5].lost = "verify: not equivalent";
@@ -72,8 +72,9 @@ Report attention() {
   report.winner = 1;
   report.check_families = {"ordinary", "large", "equal"};
   report.spot_checks = 64;
-  report.notes = {"a note that is long enough that it has to be broken into lines of which none is "
-                  "wider than the page"};
+  report.notes = {
+      "a note that is long enough that it has to be broken into lines of which none is "
+      "wider than the page"};
   return report;
 }
 

@@ -10,8 +10,6 @@
 namespace mirage::tune {
 namespace {
 
-
-
 ir::GraphPtr doubling() {
   ir::GraphBuilder builder;
   const ir::ValueId x = *builder.input({ir::DType::F32, {8}});
