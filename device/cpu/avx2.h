@@ -33,6 +33,7 @@ struct Kit<float, Avx2> : LaneAccess<Kit<float, Avx2>> {
   static Raw min(Raw a, Raw b) { return _mm256_min_ps(a, b); }
   static Raw max(Raw a, Raw b) { return _mm256_max_ps(a, b); }
   static Raw sqrt(Raw a) { return _mm256_sqrt_ps(a); }
+  static Raw divide(Raw a, Raw b) { return a / b; }
 
   static Raw load(const float* from) { return _mm256_loadu_ps(from); }
   static Raw load(const Bf16* from) { return widen_bf16(load_half(from)); }
@@ -93,6 +94,7 @@ struct Kit<double, Avx2> : LaneAccess<Kit<double, Avx2>> {
   static Raw min(Raw a, Raw b) { return _mm256_min_pd(a, b); }
   static Raw max(Raw a, Raw b) { return _mm256_max_pd(a, b); }
   static Raw sqrt(Raw a) { return _mm256_sqrt_pd(a); }
+  static Raw divide(Raw a, Raw b) { return a / b; }
 
   static Raw load(const double* from) { return _mm256_loadu_pd(from); }
   static Raw load(const float* from) { return _mm256_cvtps_pd(_mm_loadu_ps(from)); }

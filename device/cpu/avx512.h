@@ -26,6 +26,16 @@ struct Kit<float, Avx512> : LaneAccess<Kit<float, Avx512>> {
   static Raw min(Raw a, Raw b) { return _mm512_min_ps(a, b); }
   static Raw max(Raw a, Raw b) { return _mm512_max_ps(a, b); }
   static Raw sqrt(Raw a) { return _mm512_sqrt_ps(a); }
+  /// An approximate reciprocal, one Newton step and one correction of the quotient by its exact
+  /// remainder: a third of the time of the divide instruction. Operands that could overflow or
+  /// underflow on the way take the instruction.
+  static Raw divide(Raw a, Raw b) {
+    if (!(is_moderate(a) & is_moderate(b))) return a / b;
+    const Raw approximate = _mm512_rcp14_ps(b);
+    const Raw inverse = fma(approximate, fma(-b, approximate, Raw{} + 1.0f), approximate);
+    const Raw quotient = a * inverse;
+    return fma(fma(-b, quotient, a), inverse, quotient);
+  }
   static Raw scale(Raw a, Raw exponent) { return _mm512_scalef_ps(a, exponent); }  // a 2^exponent
 
   static Raw load(const float* from) { return _mm512_loadu_ps(from); }
@@ -70,6 +80,13 @@ struct Kit<float, Avx512> : LaneAccess<Kit<float, Avx512>> {
 
  private:
   static __mmask16 first(int count) { return static_cast<__mmask16>((1u << count) - 1u); }
+  /// All lanes of magnitude 2^-60 to 2^60.
+  static bool is_moderate(Raw a) {
+    constexpr int32_t kLow = (127 - 60) << 23, kHigh = (127 + 60) << 23;
+    const __m512i bits = _mm512_and_si512(_mm512_castps_si512(a), _mm512_set1_epi32(0x7fffffff));
+    return _mm512_cmple_epu32_mask(_mm512_sub_epi32(bits, _mm512_set1_epi32(kLow)),
+                                   _mm512_set1_epi32(kHigh - kLow)) == 0xffff;
+  }
   static Raw widen_bf16(__m256i half) {
     return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(half), 16));
   }
@@ -98,6 +115,7 @@ struct Kit<double, Avx512> : LaneAccess<Kit<double, Avx512>> {
   static Raw min(Raw a, Raw b) { return _mm512_min_pd(a, b); }
   static Raw max(Raw a, Raw b) { return _mm512_max_pd(a, b); }
   static Raw sqrt(Raw a) { return _mm512_sqrt_pd(a); }
+  static Raw divide(Raw a, Raw b) { return a / b; }
   static Raw scale(Raw a, Raw exponent) { return _mm512_scalef_pd(a, exponent); }  // a 2^exponent
 
   static Raw load(const double* from) { return _mm512_loadu_pd(from); }

@@ -7,9 +7,8 @@
 //   - A is packed as [k][row of the tile], so that the tile reads it in sequence whatever its
 //   strides are;
 //   - B is read in place when few row tiles would share a packed copy (the memory-bound case: B
-//   streams past exactly once, in
-//     long runs, prefetched one chunk of k ahead) and is packed into a panel that stays in L1
-//     otherwise;
+//   streams past exactly once, in long runs, prefetched one chunk of k ahead and across the
+//   caller's loop) and is packed into a panel that stays in L1 otherwise;
 //   - partial sums over chunks of k wait in C itself if its type is T, else in scratch.
 // Each chunk of k is summed in order and chunks are added in order: the error is that of a sum of k
 // terms at worst. Nothing is read or written outside the matrices (prefetches may point there).
@@ -20,11 +19,13 @@
 namespace mirage::cpu {
 
 /// B with rows of N contiguous elements (as in x W), or of K (as in x W^T). `stride` is the
-/// distance of rows.
+/// distance of rows. `next` is the matrix of the caller's next product, fetched while this one
+/// ends.
 template <class S>
 struct KByN {
   const S* data;
   int64_t stride;
+  const S* next = data;
 };
 template <class S>
 struct NByK {
@@ -34,6 +35,8 @@ struct NByK {
 
 template <class S>
 KByN(const S*, int64_t) -> KByN<S>;
+template <class S>
+KByN(const S*, int64_t, const S*) -> KByN<S>;
 template <class S>
 NByK(const S*, int64_t) -> NByK<S>;
 
@@ -379,8 +382,9 @@ void gemm(M m, N n, K k, Tile<const SA> a, B b, SC* c, int64_t c_stride, Workspa
                 fill(job);
                 job.b = b_at(k0, j);
                 job.b_stride = b.stride;
-                job.ahead = reinterpret_cast<const char*>(
-                    tile == tile0 && !is_last ? b_at(k0 + chunk, j) : job.b);
+                job.ahead = reinterpret_cast<const char*>(tile != tile0 ? job.b
+                                                          : is_last     ? b.next + j
+                                                                        : b_at(k0 + chunk, j));
                 job.ahead_stride = b.stride * int64_t{sizeof(SB)};
                 dispatch(tiles.rows(tile), std::true_type(), job);
               }

@@ -9,7 +9,7 @@
 //   log       0.9    0.8         silu       3.1    3.1
 //   tanh      1.4    1.3         gelu       4.9    4.9
 //   erf       1.3    1.3         pow        0.5    1.5
-//   rsqrt     1.5    1.5         sqrt, reciprocal: correctly rounded
+//   rsqrt     1.5    1.5         sqrt, a / b, reciprocal: 0.5
 //
 // A NaN gives a NaN; infinities, zeros, overflow and underflow go to the limit of the function, so
 // silu(-inf) and gelu(-inf) are -0. None of it survives -ffast-math. All polynomials

@@ -63,6 +63,7 @@ struct Kit<T, Portable> : PortableTypes<T>, LaneAccess<Kit<T, Portable>> {
   static Raw fma(Raw a, Raw b, Raw c) { return a * b + c; }  // rounds twice
   static Raw min(Raw a, Raw b) { return a < b ? a : b; }
   static Raw max(Raw a, Raw b) { return a > b ? a : b; }
+  static Raw divide(Raw a, Raw b) { return a / b; }
   static Raw sqrt(Raw a) {
     for (int i = 0; i < kLanes; ++i) a[i] = std::sqrt(a[i]);
     return a;

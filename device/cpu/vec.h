@@ -74,7 +74,7 @@ struct Vec {
   friend Vec operator+(Vec a, Vec b) { return Vec(a.raw + b.raw); }
   friend Vec operator-(Vec a, Vec b) { return Vec(a.raw - b.raw); }
   friend Vec operator*(Vec a, Vec b) { return Vec(a.raw * b.raw); }
-  friend Vec operator/(Vec a, Vec b) { return Vec(a.raw / b.raw); }
+  friend Vec operator/(Vec a, Vec b) { return Vec(K::divide(a.raw, b.raw)); }
   friend Vec operator-(Vec a) { return Vec(-a.raw); }
   Vec& operator+=(Vec b) { return *this = *this + b; }
   Vec& operator-=(Vec b) { return *this = *this - b; }

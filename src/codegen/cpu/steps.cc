@@ -50,6 +50,19 @@ std::string address(const KernelPlan& plan, const Operand& operand,
   return result;
 }
 
+/// What to add to the operand's address for the next step of the innermost loop.
+std::string to_next_step(const KernelPlan& plan, const Operand& operand) {
+  for (size_t axis = plan.launch.axes.size(); axis-- > 0;) {
+    if (plan.launch.axes[axis].role != ir::Role::Loop) continue;
+    for (const lower::AxisStride& move : operand.moves)
+      if (move.axis == axis)
+        return fmt::format(" + ({} + 1 < {} ? {} : 0)", axis_name(plan, move.axis),
+                           plan.launch.axes[axis].trips, move.stride);
+    break;
+  }
+  return "";
+}
+
 std::vector<int64_t> strides_of(const std::vector<LoopAxis>& outer, size_t operand) {
   std::vector<int64_t> strides;
   for (const LoopAxis& axis : outer) strides.push_back(axis.strides[operand]);
@@ -199,8 +212,10 @@ void emit_matmul(Writer& out, const KernelPlan& plan, const Step& step) {
   }
   const auto row_stride = [&](const Operand& operand) { return operand.strides[rank - 2]; };
   const auto col_stride = [&](const Operand& operand) { return operand.strides[rank - 1]; };
-  const auto b_view = [](const std::string& at, bool has_rows_of_n, int64_t stride) {
-    return fmt::format("{}{{{}, {}}}", has_rows_of_n ? "KByN" : "NByK", at, stride);
+  const auto b_view = [&](const Operand& operand, const std::string& at, bool has_rows_of_n,
+                          int64_t stride) {
+    if (!has_rows_of_n) return fmt::format("NByK{{{}, {}}}", at, stride);
+    return fmt::format("KByN{{{0}, {1}, {0}{2}}}", at, stride, to_next_step(plan, operand));
   };
   const auto is_row_major = [&](const Operand& operand) {
     return operand.dtype == plan.compute && col_stride(operand) == 1 && row_stride(operand) > 0;
@@ -225,12 +240,12 @@ void emit_matmul(Writer& out, const KernelPlan& plan, const Step& step) {
     const bool has_rows = row_stride(lhs) == 1;
     out.line("gemm<T, Isa>(kExtent<1>, {}, {}, Tile{{{}, 0, {}}}, {}, {}, 0, workspace, {});",
              text(m), text(k), b, row_stride(rhs),
-             b_view(a, has_rows, has_rows ? col_stride(lhs) : row_stride(lhs)), c, start);
+             b_view(lhs, a, has_rows, has_rows ? col_stride(lhs) : row_stride(lhs)), c, start);
   } else {
     const bool has_rows = n_is_one || col_stride(rhs) == 1;
     out.line("gemm<T, Isa>({}, {}, {}, Tile{{{}, {}, {}}}, {}, {}, {}, workspace, {});", extent(m),
              text(n), text(k), a, row_stride(lhs), col_stride(lhs),
-             b_view(b, has_rows, has_rows ? row_stride(rhs) : col_stride(rhs)), c,
+             b_view(rhs, b, has_rows, has_rows ? row_stride(rhs) : col_stride(rhs)), c,
              row_stride(result), start);
   }
   close_loops(out, outer);

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "runtime/cpu/blas.h"
+#include "runtime/work_shares.h"
 
 namespace mirage::runtime {
 namespace {
@@ -99,18 +100,12 @@ class SharedObject final : public Executable {
     for (size_t i = 0; i < unit_.entries.size(); ++i) {
       const int64_t items = unit_.entries[i].items;
       const int workers = static_cast<int>(std::min<int64_t>(threads, items));
-      // Long runs keep neighbours in one cache; several a worker even out what they cost.
-      const int64_t chunk = workers == 1 ? items : std::max<int64_t>(1, items / (workers * 8));
-      std::atomic<int64_t> next = 0;
+      WorkShares shares(items, std::max(1, workers));
       pool_->run(workers, [&](int worker) {
         std::byte* const scratch = workspace + workspace_bytes + scratch_bytes_ * worker;
-        for (;;) {
-          const int64_t begin = next.fetch_add(chunk, std::memory_order_relaxed);
-          if (begin >= items) return;
-          entries_.run(static_cast<int64_t>(i), buffers.data(), begin,
-                       std::min(items, begin + chunk), scratch,
+        for (auto range = shares.take(worker); !range.is_empty(); range = shares.take(worker))
+          entries_.run(static_cast<int64_t>(i), buffers.data(), range.begin, range.end, scratch,
                        memory.workspaces[static_cast<size_t>(worker)].get());
-        }
       });
     }
     return {};

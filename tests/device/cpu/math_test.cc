@@ -84,6 +84,60 @@ MIRAGE_MATH_TEST(Rsqrt, rsqrt, exact_rsqrt, 1.5, 1.5)
 MIRAGE_MATH_TEST(Sqrt, sqrt, std::sqrt, 0.5001, 0.5001)
 MIRAGE_MATH_TEST(Reciprocal, reciprocal, exact_reciprocal, 0.5001, 0.5001)
 
+/// Every pair of exponents and signs, mixed within a vector or the same in all its lanes.
+template <class T>
+double worst_quotient(bool is_mixed, int count = 100'000) {
+  using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
+  constexpr int kLanes = V<T>::kLanes;
+  const T special[] = {T{0},
+                       -T{0},
+                       kInf<T>,
+                       -kInf<T>,
+                       kNan<T>,
+                       std::numeric_limits<T>::denorm_min(),
+                       std::numeric_limits<T>::min(),
+                       std::numeric_limits<T>::max(),
+                       1,
+                       -1};
+  std::uniform_int_distribution<Bits> any;
+  std::uniform_real_distribution<double> moderate(-4, 4);
+  std::uniform_int_distribution<size_t> pick(0, std::size(special) - 1);
+  const auto draw = [&](int kind) {
+    return kind == 0   ? std::bit_cast<T>(any(generator()))
+           : kind == 1 ? special[pick(generator())]
+                       : static_cast<T>(std::exp(moderate(generator()) * 12));
+  };
+  double worst = 0;
+  T a[kLanes], b[kLanes], out[kLanes];
+  for (int i = 0; i < count; ++i) {
+    const int kind = i % 5;
+    for (int lane = 0; lane < kLanes; ++lane) {
+      a[lane] = is_mixed || lane == 0 ? draw(is_mixed ? lane % 3 : kind) : a[0];
+      b[lane] = is_mixed || lane == 0 ? draw(is_mixed ? (lane + i) % 3 : kind) : b[0];
+    }
+    (V<T>::load(a) / V<T>::load(b)).store(out);
+    for (int lane = 0; lane < kLanes; ++lane)
+      worst = std::max(worst, ulp_error(out[lane], static_cast<long double>(a[lane]) / b[lane]));
+  }
+  return worst;
+}
+
+TEST(MathTest, QuotientsAreRoundedToNearest) {
+  for (bool is_mixed : {false, true}) {
+    EXPECT_LE(worst_quotient<float>(is_mixed), 0.5001) << is_mixed;
+    EXPECT_LE(worst_quotient<double>(is_mixed), 0.5001) << is_mixed;
+  }
+}
+
+TEST(MathTest, QuotientsKeepTheSignOfZero) {
+  for (float a : {0.0f, -0.0f})
+    for (float b : {3.0f, -3.0f}) {
+      float out[V<float>::kLanes];
+      (V<float>(a) / V<float>(b)).store(out);
+      EXPECT_EQ(std::signbit(out[0]), std::signbit(a / b)) << a << " / " << b;
+    }
+}
+
 template <class T>
 void check_pow(double bound) {
   std::uniform_real_distribution<double> unit(-1, 1);
