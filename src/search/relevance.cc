@@ -191,7 +191,7 @@ struct Relevance::Impl {
         const Rational before = remaining[j];
         const size_t mapped = map.size();
         const bool done =
-            impl.match(factor.atom, target.factors[j].atom, source_bound, target.bound, map, [&] {
+            impl.match(factor, target.factors[j].atom, source_bound, target.bound, map, [&] {
               remaining[j] = before - factor.power;
               return place(i + 1);
             });
@@ -203,27 +203,28 @@ struct Relevance::Impl {
     }
   };
 
-  /// Extends `map` so that atom a becomes b, in every possible way; calls next for each.
+  /// Extends `map` so that the atom of a becomes b, in every possible way; calls next for each. The
+  /// factor's own power matters: an inverse or root of a sum is an atom, its first power is not.
   template <class Next>
-  bool match(algebra::AtomId a, algebra::AtomId b, const std::vector<Var>& bound_a,
+  bool match(Factor a, algebra::AtomId b, const std::vector<Var>& bound_a,
              const std::vector<Var>& bound_b, VarMap& map, Next next) {
-    const algebra::Atom& x = arena.atom(a);
+    const algebra::Atom& x = arena.atom(a.atom);
     const algebra::Atom& y = arena.atom(b);
     if (x.kind != y.kind || x.open.size() != y.open.size() || x.symbol != y.symbol) return false;
-    if (x.open.empty()) return a == b && next();
+    if (x.open.empty()) return a.atom == b && next();
     const std::vector<Var> from(x.open.begin(), x.open.end()), to(y.open.begin(), y.open.end());
     return assign(a, b, from, to, 0, bound_a, bound_b, map, next);
   }
 
   template <class Next>
-  bool assign(algebra::AtomId a, algebra::AtomId b, const std::vector<Var>& from,
-              const std::vector<Var>& to, size_t i, const std::vector<Var>& bound_a,
-              const std::vector<Var>& bound_b, VarMap& map, Next& next) {
+  bool assign(Factor a, algebra::AtomId b, const std::vector<Var>& from, const std::vector<Var>& to,
+              size_t i, const std::vector<Var>& bound_a, const std::vector<Var>& bound_b,
+              VarMap& map, Next& next) {
     if (i == from.size()) {
       std::vector<Substitution> substitutions;
       substitutions.reserve(from.size());
       for (Var var : from) substitutions.push_back({var, {*image(map, var)}});
-      const auto renamed = rename({a, Rational(1)}, substitutions);
+      const auto renamed = rename(a, substitutions);
       return renamed && renamed->atom == b && next();
     }
     const auto allowed = [&](Var target) {

@@ -28,6 +28,18 @@ TEST(Search, EveryProgramHasTheFusedKernel) {
   }
 }
 
+TEST(Search, RootsOfSumsInsideSumsAreFactors) {
+  // sum_k x[m,k] w[k,n] / sqrt(mean_n w[k,n]^2): each term has a root of a sum of its own.
+  Expr e;
+  const auto x = e.input({4, 6}, "X"), w = e.input({6, 8}, "W");
+  e.matmul(x, e.rms_norm(w));
+  const auto result = search(*e.finish(), {});
+  ASSERT_TRUE(result);
+  EXPECT_TRUE(std::any_of(result->structures.begin(), result->structures.end(), [](const auto& s) {
+    return s.describe().starts_with("grid{m} loop{k}");
+  }));
+}
+
 TEST(Search, RaggedTripsMakeTiles) {
   Expr e;
   const auto x = e.input({7, 13}, "X"), w = e.input({13, 11}, "W");
