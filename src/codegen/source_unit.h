@@ -40,6 +40,7 @@ struct SourceUnit {
   Language language = Language::Cpp;
   std::string target;  // name of the row it was lowered for
   std::string march;
+  std::string prelude;  // headers that `text` includes first: the same for all units of a target
   std::string text;
   std::vector<std::string> options;  // of the compiler
   std::vector<Entry> entries;

@@ -15,7 +15,7 @@ class Writer {
   }
   /// A line of text as it is.
   void raw(const std::string& text) {
-    text_.append(static_cast<size_t>(2 * depth_), ' ');
+    text_.append(2 * static_cast<size_t>(depth_), ' ');
     text_ += text;
     text_ += '\n';
   }

@@ -47,6 +47,8 @@ struct Run {
   int threads = 1;
   tune::RecordKey key;
 
+  bool wants_precompiled = false;  // headers: many programs will be compiled
+
   std::vector<Track> tracks;  // [0] is candidate 0
   Error baseline_error;       // why candidate 0 could not be built
   std::optional<tune::Suite> suite;

@@ -1,6 +1,14 @@
+#include <algorithm>
+
 #include "optimize/stages.h"
 
 namespace mirage::optimize {
+namespace {
+
+// Precompiling the headers takes about as long as two programs gain by it.
+constexpr int64_t kWorthPrecompiling = 4;
+
+}  // namespace
 
 Result<Proposals> propose(Run& run) {
   const double begun = run.elapsed();
@@ -23,6 +31,8 @@ Result<Proposals> propose(Run& run) {
   if (!found.reason.empty()) report.notes.push_back("search: " + found.reason);
   Proposals proposals(std::move(found.structures), limits_of(run.build.target, run.threads));
   report.schedules = static_cast<int64_t>(proposals.schedules());
+  run.wants_precompiled =
+      std::min<int64_t>(report.schedules, run.options.top) >= kWorthPrecompiling;
   run.spend("search", begun);
   return proposals;
 }

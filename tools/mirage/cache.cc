@@ -17,7 +17,8 @@ struct Arguments {
   std::string action;
 };
 
-/// Compiled objects and leftovers of killed compilers; nothing else in the folder is ours to count.
+/// Compiled objects, precompiled headers and leftovers of killed compilers; nothing else in the
+/// folder is ours to count.
 std::vector<fs::path> compiled_files(const std::string& folder) {
   std::vector<fs::path> files;
   std::error_code error;
@@ -26,7 +27,7 @@ std::vector<fs::path> compiled_files(const std::string& folder) {
     const std::string name = entry.path().filename().string();
     const bool has_key = name.find_first_not_of("0123456789abcdef") >= 32;
     if (entry.is_regular_file() && has_key &&
-        (extension == ".so" || extension == ".cc" || extension == ".log"))
+        (extension == ".so" || extension == ".cc" || extension == ".gch"))
       files.push_back(entry.path());
   }
   return files;

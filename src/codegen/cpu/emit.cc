@@ -115,9 +115,23 @@ std::vector<Argument> arguments(const std::vector<ir::TensorType>& types,
 
 }  // namespace
 
+SourceUnit unit_for(const lower::Target& target) {
+  SourceUnit unit;
+  unit.target = target.name;
+  unit.march = target.march;
+  unit.options = {"-std=c++20", "-O3", "-ffp-contract=off", "-fno-math-errno",
+                  "-fno-trapping-math"};
+  if (!unit.march.empty()) unit.options.push_back("-march=" + unit.march);
+  unit.prelude =
+      "#include \"mirage/cpu/chain.h\"\n#include \"mirage/cpu/gemm.h\"\n#include "
+      "\"mirage/cpu/pow.h\"\n";
+  return unit;
+}
+
 Result<SourceUnit> emit_cpu(const lower::Program& program) {
   if (program.target.backend != lower::Backend::Cpu)
     return unsupported("target {}: not a cpu target", program.target.name);
+  SourceUnit unit = unit_for(program.target);
   Writer out;
   out.line("// program @{}, graph {}, target {}", program.name, to_hex(program.graph_hash),
            program.target.name);
@@ -127,10 +141,7 @@ Result<SourceUnit> emit_cpu(const lower::Program& program) {
     out.raw("// " + plan_text.substr(at, end - at));
     at = end + 1;
   }
-  out.raw("#include \"mirage/cpu/chain.h\"");
-  out.raw("#include \"mirage/cpu/gemm.h\"");
-  out.raw("#include \"mirage/cpu/pow.h\"");
-  out.blank();
+  out.raw(unit.prelude);
   if (uses_library(program)) {
     out.line(
         "// cblas_sgemm and cblas_dgemm of a vendor library, set by the loader if there is one.");
@@ -167,19 +178,13 @@ Result<SourceUnit> emit_cpu(const lower::Program& program) {
   out.close();
   out.close();
 
-  SourceUnit unit;
-  unit.target = program.target.name;
-  unit.march = program.target.march;
-  unit.options = {"-std=c++20", "-O3", "-ffp-contract=off", "-fno-math-errno",
-                  "-fno-trapping-math"};
-  if (!unit.march.empty()) unit.options.push_back("-march=" + unit.march);
   for (const KernelPlan& plan : program.launches)
     unit.entries.push_back({plan.name, plan.items(), plan.scratch_bytes});
-  constexpr BufferSource sources[] = {BufferSource::Input, BufferSource::Output,
-                                      BufferSource::Workspace};
+  constexpr BufferSource kSources[] = {BufferSource::Input, BufferSource::Output,
+                                       BufferSource::Workspace};
   for (const lower::BufferPlan& buffer : program.buffers)
     unit.buffers.push_back(
-        {sources[static_cast<size_t>(buffer.kind)], buffer.index, buffer.offset});
+        {kSources[static_cast<size_t>(buffer.kind)], buffer.index, buffer.offset});
   unit.inputs = arguments(program.inputs, program.input_strides);
   for (size_t i = 0; i < unit.inputs.size(); ++i) unit.inputs[i].name = program.input_names[i];
   unit.outputs = arguments(program.outputs, program.output_strides);

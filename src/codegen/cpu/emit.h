@@ -7,6 +7,9 @@
 
 namespace mirage::codegen {
 
+/// What all units of a target have in common: language, options, the headers they include.
+SourceUnit unit_for(const lower::Target& target);
+
 /// Unsupported for a program of another back end.
 Result<SourceUnit> emit_cpu(const lower::Program& program);
 

@@ -2,8 +2,7 @@
 // SourceUnit -> Executable by the system's C++ compiler, through a cache of shared objects.
 //
 // The key of the cache is text, options, device headers, compiler (path and version) and
-// instruction set. A file appears in the cache by rename, so that concurrent processes and killed
-// ones leave it usable.
+// instruction set.
 
 #include <chrono>
 #include <memory>
@@ -11,6 +10,7 @@
 #include <string>
 
 #include "codegen/source_unit.h"
+#include "runtime/cpu/cache_folder.h"
 #include "runtime/executable.h"
 #include "runtime/thread_pool.h"
 #include "util/result.h"
@@ -39,7 +39,11 @@ Result<std::shared_ptr<const Executable>> compile(const codegen::SourceUnit& uni
 /// The compiler that compile() would use.
 Result<Compiler> find_compiler(const std::string& wanted = {});
 
-/// The folder that compile() would use.
-std::string cache_directory(const std::string& wanted = {});
+/// What was found before, else find_compiler.
+Result<Compiler> compiler_of(const CompileOptions& options);
+
+/// Makes the precompiled header of the units with this one's prelude, options and target, unless it
+/// is there: compile() takes half the time where it finds one.
+Result<void> precompile(const codegen::SourceUnit& unit, const CompileOptions& options = {});
 
 }  // namespace mirage::runtime

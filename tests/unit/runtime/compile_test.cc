@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 namespace mirage::runtime {
 namespace {
@@ -93,6 +94,80 @@ TEST_F(Compile, RefusedTextCarriesTheLog) {
   ASSERT_EQ(executable.error().notes.size(), 1u);
   EXPECT_NE(executable.error().notes[0].find("nonsense"), std::string::npos);
   EXPECT_EQ(objects(), 0u);
+}
+
+/// A compiler that writes down its words.
+class Precompile : public Compile {
+ protected:
+  void SetUp() override {
+    Compile::SetUp();
+    const fs::path script = options_.cache_dir + "/compiler";
+    std::ofstream(script) << "#!/bin/sh\necho \"$@\" >> " << log() << "\nexec "
+                          << find_compiler()->path << " \"$@\"\n";
+    fs::permissions(script, fs::perms::owner_all);
+    options_.compiler = script;
+    unit_.prelude = "#include \"mirage/cpu/storage.h\"\n";
+  }
+  std::string log() const { return options_.cache_dir + "/log"; }
+  std::string words() const {
+    std::ifstream file(log());
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  fs::path precompiled() const {
+    for (const auto& entry : fs::directory_iterator(options_.cache_dir + "/precompiled"))
+      if (entry.path().extension() == ".gch") return entry.path();
+    return {};
+  }
+  codegen::SourceUnit unit_ = adder("1");
+};
+
+TEST_F(Precompile, UnitsWithThePreludeUseIt) {
+  ASSERT_TRUE(compile(unit_, options_));
+  EXPECT_EQ(words().find("-include"), std::string::npos);
+  ASSERT_TRUE(precompile(unit_, options_));
+  ASSERT_FALSE(precompiled().empty());
+  unit_ = adder("2");
+  unit_.prelude = "#include \"mirage/cpu/storage.h\"\n";
+  ASSERT_TRUE(compile(unit_, options_));
+  EXPECT_NE(words().find("-include " + precompiled().replace_extension("").string()),
+            std::string::npos);
+}
+
+TEST_F(Precompile, OtherOptionsHaveAnother) {
+  ASSERT_TRUE(precompile(unit_, options_));
+  unit_.options.emplace_back("-ffp-contract=off");
+  ASSERT_TRUE(compile(unit_, options_));
+  EXPECT_EQ(words().find("-include"), std::string::npos);
+}
+
+TEST_F(Precompile, ADamagedOneIsDoneWithoutAndRemoved) {
+  ASSERT_TRUE(precompile(unit_, options_));
+  std::ofstream(precompiled(), std::ios::trunc) << "CPCH no header";
+  const auto executable = compile(unit_, options_);
+  EXPECT_TRUE(executable) << executable.error().message;
+  // g++ ignores what it cannot read; clang refuses it.
+  const bool is_clang = find_compiler()->version.find("clang") != std::string::npos;
+  EXPECT_TRUE(!is_clang || precompiled().empty());
+}
+
+TEST_F(Precompile, ARefusedPreludeIsAnErrorAndLeavesNothing) {
+  unit_.prelude = "nonsense";
+  const auto made = precompile(unit_, options_);
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().code, Code::CompileFailed);
+  EXPECT_TRUE(precompiled().empty());
+}
+
+TEST_F(Precompile, SeveralMayMakeItAtOnce) {
+  std::vector<std::thread> makers;
+  for (int maker = 0; maker < 4; ++maker)
+    makers.emplace_back([&, maker] {
+      EXPECT_TRUE(precompile(unit_, options_));
+      codegen::SourceUnit own = adder(std::to_string(maker + 5));
+      own.prelude = unit_.prelude;
+      EXPECT_TRUE(compile(own, options_));
+    });
+  for (std::thread& maker : makers) maker.join();
 }
 
 TEST_F(Compile, AMissingCompilerIsUnsupported) {

@@ -1,0 +1,94 @@
+#include "runtime/cpu/cache_folder.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <fstream>
+#include <mutex>
+#include <system_error>
+#include <vector>
+
+#include "device_headers.h"
+#include "util/hash.h"
+
+namespace mirage::runtime {
+
+namespace fs = std::filesystem;
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+std::string cache_directory(const std::string& wanted) {
+  if (!wanted.empty()) return wanted;
+  if (std::string own = environment("MIRAGE_CACHE_DIR"); !own.empty()) return own;
+  if (std::string xdg = environment("XDG_CACHE_HOME"); !xdg.empty()) return xdg + "/mirage";
+  if (std::string home = environment("HOME"); !home.empty()) return home + "/.cache/mirage";
+  return (fs::temp_directory_path() / fmt::format("mirage-{}", getuid())).string();
+}
+
+std::string unique_suffix() {
+  static std::atomic<uint64_t> counter = 0;
+  return fmt::format(".{}.{}.tmp", getpid(), counter.fetch_add(1));
+}
+
+Result<void> write_file(const fs::path& path, std::string_view text) {
+  std::error_code error;
+  fs::create_directories(path.parent_path(), error);
+  std::ofstream file(path, std::ios::binary);
+  file.write(text.data(), static_cast<std::streamsize>(text.size()));
+  file.close();
+  if (!file) return fail(Code::Io, "cannot write {}", path.string());
+  return {};
+}
+
+Result<void> publish(const fs::path& path, std::string_view text) {
+  const fs::path draft = path.string() + unique_suffix();
+  MIRAGE_TRY_VOID(write_file(draft, text));
+  std::error_code error;
+  fs::rename(draft, path, error);
+  if (error) return fail(Code::Io, "cannot rename to {}: {}", path.string(), error.message());
+  return {};
+}
+
+Result<Headers> device_folder(const fs::path& cache) {
+  const std::string own = environment("MIRAGE_DEVICE_DIR");
+  if (!own.empty()) {
+    // Generated code includes "mirage/...": a link of that name to the folder.
+    std::error_code error;
+    Hasher hasher;
+    hasher.add(own);
+    std::vector<fs::path> files;
+    for (const auto& entry : fs::recursive_directory_iterator(own, error))
+      if (entry.is_regular_file()) files.push_back(entry.path());
+    if (error) return fail(Code::Io, "MIRAGE_DEVICE_DIR={}: {}", own, error.message());
+    std::sort(files.begin(), files.end());
+    for (const fs::path& path : files) {
+      std::ifstream file(path, std::ios::binary);
+      hasher.add(std::string(std::istreambuf_iterator<char>(file), {}));
+    }
+    const std::string hash = to_hex(hasher.finish());
+    const fs::path folder = cache / ("device-" + hash);
+    fs::create_directories(folder, error);
+    if (!fs::exists(folder / "mirage"))
+      fs::create_directory_symlink(fs::absolute(own), folder / "mirage", error);
+    return Headers{folder, hash};
+  }
+  const std::string hash(device_headers_hash());
+  const fs::path folder = cache / ("device-" + hash);
+  // One thread: a header that is written twice is newer than what was precompiled from it.
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  for (const DeviceHeader& header : device_headers()) {
+    const fs::path path = folder / header.name;
+    std::error_code error;
+    if (fs::exists(path, error)) continue;
+    MIRAGE_TRY_VOID(publish(path, header.text));
+  }
+  return Headers{folder, hash};
+}
+
+}  // namespace mirage::runtime

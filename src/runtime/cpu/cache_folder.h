@@ -1,0 +1,35 @@
+#pragma once
+// The folder of compiled code, and the headers that are unpacked there for the compiler.
+// Files appear under their names by rename, so that concurrent processes and killed ones leave it
+// usable.
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "util/result.h"
+
+namespace mirage::runtime {
+
+/// The value, or nothing.
+std::string environment(const char* name);
+
+/// The folder that compile() would use.
+std::string cache_directory(const std::string& wanted = {});
+
+/// A name's end that no other process or thread uses.
+std::string unique_suffix();
+
+/// Makes the folders on the way too.
+Result<void> write_file(const std::filesystem::path& path, std::string_view text);
+/// Writes beside the place and renames.
+Result<void> publish(const std::filesystem::path& path, std::string_view text);
+
+/// The include folder with the headers of this program, and what stands for them in keys.
+struct Headers {
+  std::filesystem::path folder;
+  std::string hash;
+};
+Result<Headers> device_folder(const std::filesystem::path& cache);
+
+}  // namespace mirage::runtime
