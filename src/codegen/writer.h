@@ -15,7 +15,7 @@ class Writer {
   }
   /// A line of text as it is.
   void raw(const std::string& text) {
-    text_.append(2 * static_cast<size_t>(depth_), ' ');
+    text_.append(2 * depth_, ' ');
     text_ += text;
     text_ += '\n';
   }
@@ -34,7 +34,7 @@ class Writer {
 
  private:
   std::string text_;
-  int depth_ = 0;
+  size_t depth_ = 0;
 };
 
 }  // namespace mirage::codegen

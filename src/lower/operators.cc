@@ -13,6 +13,7 @@ using ir::ValueId;
 
 constexpr int64_t kGrain = 16384;  // elements worth a work item
 constexpr int64_t kMostItems = 64;
+constexpr int64_t kShortestRun = 32;  // columns of a product
 
 /// Trips near `wanted` that leave no empty tile.
 int64_t legal_trips(int64_t extent, int64_t wanted) {
@@ -67,6 +68,9 @@ Grid matmul_grid(const ir::Shape& result, int64_t depth, const Target& target) {
     const int64_t shortest = m <= 2 * target.tile_rows ? 512 : 128;
     int64_t tile = std::max(shortest, n * items / wanted);
     tile = (tile + 63) / 64 * 64;
+    // Short runs of a row are better than an idle core.
+    if (n <= tile && items < target.units)
+      tile = std::max<int64_t>(kShortestRun, (n * items / target.units + 31) / 32 * 32);
     split(grid, rank - 1, legal_trips(n, (n + tile - 1) / tile));
   }
   return grid;

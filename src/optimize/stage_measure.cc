@@ -30,7 +30,7 @@ Result<void> measure_tracks(Run& run, size_t first) {
     if (measured) {
       ++run.report.checked;
       ++run.report.timed;
-      track.measured = std::move(*measured);
+      track.measured = *measured;
       continue;
     }
     const Error& error = measured.error();

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <string_view>
 
 #include "report/report.h"
@@ -38,7 +39,7 @@ std::string wrapped(std::string_view text, size_t indent, size_t hanging = 0) {
 
 std::string bar(double part, size_t width) {
   const auto filled =
-      static_cast<size_t>(std::clamp(part, 0.0, 1.0) * static_cast<double>(width) + 0.5);
+      static_cast<size_t>(std::lround(std::clamp(part, 0.0, 1.0) * static_cast<double>(width)));
   return std::string(filled, '#') + std::string(width - filled, '.');
 }
 

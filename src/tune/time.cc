@@ -33,7 +33,8 @@ Timing summarize(std::vector<double> samples_us) {
   if (samples_us.empty()) return {};
   std::sort(samples_us.begin(), samples_us.end());
   const auto at = [&](double part) {
-    return samples_us[static_cast<size_t>(part * static_cast<double>(samples_us.size() - 1) + 0.5)];
+    return samples_us[static_cast<size_t>(
+        std::lround(part * static_cast<double>(samples_us.size() - 1)))];
   };
   // Ranks between which the median of the distribution lies, by the binomial's normal limit.
   const auto count = static_cast<double>(samples_us.size());
