@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Times the example programs on this CPU beside PyTorch, eager and torch.compile, in one run.
 
-usage: cpu_vs_torch.py --mirage BINARY [--threads N] [--only NAME ...] [--out FILE.json]
+usage: cpu_vs_torch.py [--threads N] [--only NAME ...] [--out FILE.json]
 
-Each program is optimized cold by the command line (`mirage optimize --json`, which checks the winner against float64
-before it times it), then both PyTorch forms run on inputs of the same shapes with the same number of threads. A time is
-the median over at least 20 calls and at least 0.5 s, after warm-up. The machine should be idle. Needs PyTorch.
+Each program is optimized cold by `mi.optimize`, which checks the winner against float64 before it times it; then the
+winner, called from Python like the others, and both PyTorch forms take turns on the same inputs with the same number of
+threads. A time is the median over twelve turns of 0.06 s each. candidate0_us is the time of the program operator by
+operator that the optimization measured. The machine should be idle. Needs PyTorch and the module mirage.
 """
 import argparse, json, math, os, platform, re, statistics, subprocess, sys, time
 from pathlib import Path
@@ -47,18 +48,24 @@ def programs(torch):
     return table
 
 
-def median_us(call):
-    """Median and quartiles of a call in microseconds."""
-    for _ in range(3):
-        call()
-    samples, start = [], time.perf_counter()
-    while len(samples) < 20 or time.perf_counter() - start < 0.5:
-        begin = time.perf_counter()
-        call()
-        samples.append((time.perf_counter() - begin) * 1e6)
-        if time.perf_counter() - start > 10:
-            break
-    return statistics.median(samples)
+def medians_us(calls, rounds=12, slice_s=0.06):
+    """Median of each call in microseconds. The calls take turns in slices, so that a slow moment of the machine
+    meets all of them; the first calls of a slice, in which caches and threads are still the other's, do not count."""
+    samples = [[] for _ in calls]
+    for _ in range(rounds):
+        for call, own in zip(calls, samples):
+            time.sleep(0.005)  # threads of the other libraries stop spinning
+            for _ in range(2):
+                call()
+            start = time.perf_counter()
+            while True:
+                begin = time.perf_counter()
+                call()
+                end = time.perf_counter()
+                own.append((end - begin) * 1e6)
+                if end - start > slice_s:
+                    break
+    return [statistics.median(own) for own in samples]
 
 
 def input_shapes(file):
@@ -69,12 +76,12 @@ def input_shapes(file):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--mirage", required=True)
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--only", nargs="*")
     parser.add_argument("--out", default=str(ROOT / "bench/results/cpu.json"))
     args = parser.parse_args()
 
+    import mirage as mi
     import torch
 
     torch.set_num_threads(args.threads)
@@ -84,17 +91,19 @@ def main():
         file = ROOT / "examples" / f"{name}.mu"
         if not file.exists() or (args.only and name not in args.only):
             continue
-        command = [args.mirage, "optimize", str(file), "--json", "--no-cache", "--threads", str(args.threads)]
+        (graph,) = mi.load(file)
         begin = time.perf_counter()
-        report = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+        program = mi.optimize(graph, threads=args.threads, use_records=False)
         cold_s = time.perf_counter() - begin
         inputs = [torch.randn(shape) * 0.3 for shape in input_shapes(file)]
         with torch.no_grad():
-            eager = median_us(lambda: function(*inputs))
             compiled_function = torch.compile(function)
-            compiled = median_us(lambda: compiled_function(*inputs))
-        row = {"program": name, "us": report["winner_us"], "candidate0_us": report["baseline_us"],
-               "eager_us": eager, "compile_us": compiled, "cold_s": round(cold_s, 2)}
+            compiled_function(*inputs)
+            us, eager, compiled = medians_us([lambda: program(*inputs), lambda: function(*inputs),
+                                              lambda: compiled_function(*inputs)])
+        report = program.report
+        row = {"program": name, "us": us, "candidate0_us": report.baseline_us, "eager_us": eager,
+               "compile_us": compiled, "cold_s": round(cold_s, 2)}
         row["speedup"] = min(eager, compiled) / row["us"]
         rows.append(row)
         print(f"{name:24} {row['us']:10.1f} us   candidate 0 {row['candidate0_us']:10.1f}   eager {eager:10.1f}   "

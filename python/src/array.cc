@@ -104,10 +104,12 @@ std::pair<uintptr_t, uintptr_t> extent_of(const runtime::TensorView& view) {
 
 Array array_of(nb::handle object, const codegen::Argument& expected, bool is_written,
                const std::string& label) {
-  const nb::object source = plain(object);
   Array result;
-  if (is_written ? nb::try_cast(source, result.written, false)
-                 : nb::try_cast(source, result.read, false)) {
+  const auto reads = [&](nb::handle source) {
+    return is_written ? nb::try_cast(source, result.written, false)
+                      : nb::try_cast(source, result.read, false);
+  };
+  if (reads(object) || reads(plain(object))) {
     result.view = is_written ? view_of(result.written, expected, label)
                              : view_of(result.read, expected, label);
     return result;

@@ -22,6 +22,12 @@ struct Entries {
   void (*delete_workspace)(void*);
 };
 
+/// Asked once: the system's answer takes longer than a small program.
+int cores() {
+  static const int count = static_cast<int>(std::thread::hardware_concurrency());
+  return count;
+}
+
 struct Closer {
   void operator()(void* handle) const { dlclose(handle); }
 };
@@ -67,7 +73,7 @@ class SharedObject final : public Executable {
   Result<void> run(std::span<const TensorView> inputs, std::span<const TensorView> outputs,
                    int threads) const override {
     MIRAGE_TRY_VOID(check_arguments(unit_, inputs, outputs));
-    if (threads <= 0) threads = static_cast<int>(std::thread::hardware_concurrency());
+    if (threads <= 0) threads = cores();
     threads = std::clamp(threads, 1, 1024);
     int64_t most_items = 1;
     for (const codegen::Entry& entry : unit_.entries)
