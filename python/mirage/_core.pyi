@@ -435,6 +435,10 @@ class Verdict:
         """Random evaluations over finite fields."""
 
     @property
+    def real_size_entries(self) -> int:
+        """Output entries that were compared at the real size."""
+
+    @property
     def all_sizes(self) -> bool:
         """Holds for all extents, not only for these."""
 

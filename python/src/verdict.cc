@@ -26,6 +26,8 @@ void bind_verdicts(nb::module_& module) {
       .def_ro("log2_error_bound", &Verdict::log2_error_bound,
               "Base-2 logarithm of the probability that a wrong pair passed; 0: none is claimed.")
       .def_ro("trials", &Verdict::trials, "Random evaluations over finite fields.")
+      .def_ro("real_size_entries", &Verdict::real_size_entries,
+              "Output entries that were compared at the real size.")
       .def_ro("all_sizes", &Verdict::all_sizes, "Holds for all extents, not only for these.")
       .def_ro("output_order", &Verdict::output_order,
               "Entry i is the candidate's output that computes output i of the reference.")
@@ -51,6 +53,7 @@ void bind_verdicts(nb::module_& module) {
         const ir::GraphPtr other = finished(*candidate.state);
         verify::VerifyOptions options;
         options.seed = seed;
+        options.real_size_work = verify::kThoroughWork;
         nb::gil_scoped_release release;
         return unwrap(verify::verify(*program, *other, options));
       },

@@ -8,13 +8,13 @@
 namespace mirage::verify {
 
 std::string_view name_of(Answer answer) {
-  constexpr std::array names = {"equivalent", "different", "unknown"};
-  return names[static_cast<size_t>(answer)];
+  constexpr std::array kNames = {"equivalent", "different", "unknown"};
+  return kNames[static_cast<size_t>(answer)];
 }
 
 std::string_view name_of(Method method) {
-  constexpr std::array names = {"none", "identical", "normal form", "field", "witness"};
-  return names[static_cast<size_t>(method)];
+  constexpr std::array kNames = {"none", "identical", "normal form", "field", "witness"};
+  return kNames[static_cast<size_t>(method)];
 }
 
 std::string to_string(const Verdict& verdict) {
@@ -28,6 +28,8 @@ std::string to_string(const Verdict& verdict) {
                   ? fmt::format(", error at most 2^{:.0f}", verdict.log2_error_bound)
                   : std::string(", no bound");
     }
+    if (verdict.real_size_entries > 0)
+      text += fmt::format(", {} entries at the real size", verdict.real_size_entries);
     text += ")";
     if (!verdict.uninterpreted.empty())
       text += fmt::format(", uninterpreted: {}", fmt::join(verdict.uninterpreted, ", "));

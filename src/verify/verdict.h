@@ -45,6 +45,8 @@ struct Verdict {
   /// log2 of the probability that a wrong pair passed the field test; 0: no bound is claimed.
   double log2_error_bound = 0;
   int trials = 0;
+  /// Output entries that were compared at the real size.
+  size_t real_size_entries = 0;
   /// The claim holds for all extents of the same structure, not only for these.
   bool all_sizes = false;
   /// output_order[i] is the candidate's output that computes output i of the reference.

@@ -37,12 +37,12 @@ class Verifier {
     if (const std::string why = output_mismatch(); !why.empty()) return unknown(why);
     judge_by_field();
     if (options_.use_proof && verdict_.answer != Answer::Different) judge_by_proof();
+    if (verdict_.is_equivalent() && options_.real_size_work > 0) real_size();
     return verdict_;
   }
 
  private:
   static constexpr double kSmallWorkLimit = 3e7;
-  static constexpr uint64_t kRealWorkLimit = 12'000'000;
 
   void judge_by_field() {
     Result<SmallPair> pair = shrink(reference_, candidate_);
@@ -204,7 +204,6 @@ class Verifier {
           "inputs");
     }
     if (verdict_.all_sizes && has_dead_binders(*pair.reference, *pair.candidate)) second_size();
-    if (options_.check_real_size) real_size();
   }
 
   /// Sums whose summand need not depend on the index: equality at two more sizes.
@@ -231,7 +230,7 @@ class Verifier {
 
   void real_size() {
     const Result<RealSizeCheck> check = check_real_size(
-        reference_, candidate_, verdict_.output_order, options_.seed, kRealWorkLimit);
+        reference_, candidate_, verdict_.output_order, options_.seed, options_.real_size_work);
     if (!check) {
       unknown("at the real size: " + check.error().message);
       return;
@@ -240,8 +239,9 @@ class Verifier {
       differ_with(*check->difference, "at the real size: ");
       return;
     }
+    verdict_.real_size_entries = check->compared;
     verdict_.notes.push_back(fmt::format("real size: {} entries agree{}", check->compared,
-                                         check->is_complete ? "" : " (work limit reached)"));
+                                         check->is_complete ? "" : " (others cost too much)"));
   }
 
   void differ_with(Witness witness, const std::string& where) {
@@ -266,7 +266,7 @@ class Verifier {
       }
     }
     const Result<RealSizeCheck> check = check_real_size(
-        reference_, candidate_, verdict_.output_order, options_.seed, kRealWorkLimit);
+        reference_, candidate_, verdict_.output_order, options_.seed, kThoroughWork);
     if (check && check->difference) {
       differ_with(*check->difference, "at the real size: ");
       return;
@@ -293,7 +293,6 @@ class Verifier {
     verdict_.reason.clear();
     verdict_.uninterpreted = (*check)->uninterpreted();
     verdict_.notes.push_back("these sizes only: a literal stands for an extent");
-    if (options_.check_real_size) real_size();
     return true;
   }
 

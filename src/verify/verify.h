@@ -10,13 +10,17 @@
 
 namespace mirage::verify {
 
+constexpr uint64_t kSearchWork = 300'000;      // one of many candidates
+constexpr uint64_t kThoroughWork = 4'000'000;  // one that somebody asked about
+
 struct VerifyOptions {
   uint64_t seed = 1;
   double log2_target = -50;  // trials repeat until the bound is at most this
   int max_trials = 8;
   bool use_proof = true;  // try normal forms
-  bool check_real_size = true;
-  double real_size_seconds = 1.0;
+  /// Operations on elements that the check at the real size may spend in each graph; 0 leaves it
+  /// out.
+  uint64_t real_size_work = kSearchWork;
 };
 
 /// BadInput if the two do not have the same input types and numbers of outputs. Everything else is

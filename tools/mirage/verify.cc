@@ -23,6 +23,7 @@ Json json_of(size_t number, const verify::Verdict& verdict) {
               {"method", verify::name_of(verdict.method)},
               {"log2_error_bound", verdict.log2_error_bound},
               {"trials", verdict.trials},
+              {"real_size_entries", verdict.real_size_entries},
               {"all_sizes", verdict.all_sizes},
               {"output_order", verdict.output_order},
               {"uninterpreted", verdict.uninterpreted},
@@ -45,6 +46,7 @@ Result<int> run_verify(Arguments& arguments) {
   const std::optional<ir::Epoch> epoch = ir::epoch_named(arguments.epoch);
   if (!epoch) return bad_input("--epoch: expected old or new, found {}", arguments.epoch);
   arguments.options.use_proof = !arguments.no_proof;
+  arguments.options.real_size_work = verify::kThoroughWork;
   MIRAGE_TRY(const ir::GraphPtr reference, ir::load_graph(arguments.reference, *epoch));
   MIRAGE_TRY(const std::vector<ir::GraphPtr> graphs, ir::load_graphs(arguments.file, *epoch));
   const ir::FileRef ref = ir::file_ref(arguments.file);

@@ -2,6 +2,7 @@
 
 #include "interp/interp.h"
 #include "ir/builder.h"
+#include "ir/text.h"
 #include "util/rng.h"
 
 namespace mirage::interp {
@@ -54,6 +55,109 @@ TEST(Lazy, EntriesAgreeWithTheWhole) {
   LazyEvaluator lazy(graph, element, nullptr);
   for (int64_t i = 0; i < 40; ++i)
     EXPECT_NEAR(lazy.output(0, i).value(), (*whole)[0].data[static_cast<size_t>(i)], 1e-13) << i;
+}
+
+struct Block {
+  const char* name;
+  const char* text;
+};
+
+class LazyBlocks : public testing::TestWithParam<Block> {};
+
+TEST_P(LazyBlocks, EntriesAgreeWithTheWhole) {
+  const auto graphs = ir::parse(GetParam().text);
+  ASSERT_TRUE(graphs) << graphs.error().message;
+  const ir::GraphPtr graph = (*graphs)[0];
+  std::vector<TensorF64> inputs;
+  for (size_t i = 0; i < graph->inputs.size(); ++i) {
+    inputs.emplace_back(graph->type(graph->inputs[i]).shape);
+    for (size_t k = 0; k < inputs[i].size(); ++k)
+      inputs[i].data[k] = element(nullptr, i, static_cast<int64_t>(k));
+  }
+  const auto whole = evaluate(*graph, inputs);
+  ASSERT_TRUE(whole) << whole.error().message;
+  for (bool backwards : {false, true}) {
+    LazyEvaluator lazy(graph, inputs);
+    for (size_t o = 0; o < whole->size(); ++o)
+      for (size_t n = 0; n < (*whole)[o].size(); ++n) {
+        const size_t i = backwards ? (*whole)[o].size() - 1 - n : n;
+        const double expected = (*whole)[o].data[i];
+        EXPECT_NEAR(lazy.output(o, static_cast<int64_t>(i)).value(), expected,
+                    1e-12 * (1 + std::abs(expected)))
+            << "output " << o << " entry " << i;
+      }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Table, LazyBlocks,
+                         testing::Values(Block{"loop_and_ragged_tiles", R"(
+kernel @k(%x: f32[7,10], %w: f32[10,5]) {
+  %y = block(%x, %w) axes(m: grid 3, n: grid 2, k: loop 4) {
+    %a = load %x [m, k]
+    %b = load %w [k, n]
+    %h = load %w [., n]
+    %s = accum sum (matmul (exp %a), %b)
+    %q = accum sum (mul (sum (square %a) axis=1), 2)
+    %l = accum max (max %a axis=1)
+    %e = extent %x axis=1
+    store (mul (div (add %s, %l), %q), (add (sum %h axis=0), %e)) [m, n] shape=[7,5]
+  }
+  return %y
+})"},
+                                         Block{"short_tiles_add_nothing", R"(
+kernel @k(%x: f32[7,10]) {
+  %y = block(%x) axes(k: loop 4) {
+    %a = load %x [., k]
+    store (accum sum (square %a)) [., .]
+  }
+  return %y
+})"},
+                                         Block{"online_softmax", R"(
+kernel @k(%q: f32[2,6,4], %k: f32[2,4,12], %v: f32[2,12,3]) {
+  %o, %p = block(%q, %k, %v) axes(b: grid 2, m: grid 3, j: loop 4) {
+    %a = load %q [b, m, .]
+    %t = load %k [b, ., j]
+    %u = load %v [b, j, .]
+    %s = mul (matmul %a, %t), 4
+    %m1, %d = running_gauge %s axis=2
+    %e = exp (sub %s, %m1)
+    %r = exp %d
+    %l = accum_rescale (sum %e axis=2), %r
+    %n = accum_rescale (matmul %e, %u), %r
+    store (div %n, %l) [b, m, .]
+    store %l [b, m, .]
+  }
+  return %o, %p
+})"},
+                                         Block{"moves_and_means", R"(
+kernel @k(%x: f32[6,8]) {
+  %y, %z = block(%x) axes(g: grid 2, i: loop 2, j: loop 3) {
+    %a = load %x [j, i/g]
+    %b = narrow %a axis=1 start=1 length=1
+    %c = concat %a, (neg %b) axis=1
+    %d = reshape (transpose %c perm=[1,0]) shape=[2,3]
+    %m1, %t = running_max (max %d axis=1) axis=0
+    store (accum mean %d) [., g]
+    store (accum sum (add %t, %m1)) [., g]
+  }
+  return %y, (exp %z)
+})"}),
+                         [](const auto& row) { return std::string(row.param.name); });
+
+TEST(Lazy, BlockEntriesCostWhatTheyDependOn) {
+  const auto graph = ir::parse(R"(
+kernel @k(%x: f32[64,4096], %w: f32[4096,4096]) {
+  %y = block(%x, %w) axes(n: grid 32, k: loop 64) {
+    %a = load %x [., k]
+    %b = load %w [k, n]
+    store (accum sum (matmul %a, %b)) [., n]
+  }
+  return %y
+})")
+                         .value()[0];
+  LazyEvaluator lazy(graph, element, nullptr);
+  ASSERT_TRUE(lazy.output(0, 4096 * 63 + 4095));
+  EXPECT_LT(lazy.work(), 5000U);
 }
 
 TEST(Lazy, LargeProgramsAreCheapPerEntry) {

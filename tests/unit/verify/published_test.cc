@@ -38,7 +38,7 @@ TEST_P(Published, FirstGraphsAreEquivalent) {
   const auto graphs = ir::load_graphs(file, c.epoch);
   ASSERT_TRUE(graphs) << graphs.error().message;
   VerifyOptions options;
-  options.check_real_size = false;
+  options.real_size_work = 0;
   for (size_t i = 0; i < std::min<size_t>(graphs->size(), 4); ++i) {
     const auto verdict = verify(*program(c.program), *(*graphs)[i], options);
     ASSERT_TRUE(verdict) << verdict.error().message;

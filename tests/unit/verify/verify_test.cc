@@ -129,7 +129,7 @@ TEST_P(Refused, ByTheDomain) {
     return (*ir::parse("kernel @g(%x: f32[8], %y: f32[8]) {\n" + body + "\n}\n"))[0];
   };
   VerifyOptions options;
-  options.check_real_size = false;
+  options.real_size_work = 0;
   const auto verdict = verify(*parse(GetParam().reference), *parse(GetParam().candidate), options);
   ASSERT_TRUE(verdict) << verdict.error().message;
   EXPECT_EQ(verdict->answer, Answer::Unknown) << to_string(*verdict);
