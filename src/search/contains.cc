@@ -124,7 +124,8 @@ class Replay {
           result.sample = space_.saturated.sampler.input(input);
           const auto state = complete_state(result.dims, false, assignment_);
           if (!state) return no("an input carries two classes of the loop");
-          result.state = *state;
+          const bool is_whole = *state == State::InLoop && !is_walked(op.attrs.bind);
+          result.state = is_whole ? State::Whole : *state;
           return check_node(op, result);
         }
         break;
@@ -132,6 +133,15 @@ class Replay {
         break;
     }
     return replay_operator(op, result);
+  }
+
+  bool is_walked(const ir::Bind& bind) const {
+    for (const auto& axes : bind)
+      for (uint8_t axis : axes) {
+        const ir::Axis& walked = body_->launch.axes[axis];
+        if (walked.role == ir::Role::Loop && walked.trips > 1) return true;
+      }
+    return false;
   }
 
   Answered<void> replay_extent(const Op& block, const Op& op, BodyValue& result) {

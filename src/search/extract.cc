@@ -233,6 +233,7 @@ class Extractor {
       const Edge& edge = graph_.edges[static_cast<size_t>(derivation.edge)];
       step.kind = edge.kind;
       step.attrs = edge.attrs;
+      step.is_new_difference = edge.is_new_difference();
     } else {
       const bool is_max = derivation.args[0].state >= State::PartialMax;
       step.kind = OpKind::Accum;

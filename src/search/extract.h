@@ -14,7 +14,8 @@ struct Step {
   std::vector<uint32_t> args;           // earlier steps
   Dims dims;
   State state = State::Invariant;
-  ir::ValueId program_value;  // for names
+  ir::ValueId program_value;       // for names
+  bool is_new_difference = false;  // Edge::is_new_difference
 };
 
 struct Plan {

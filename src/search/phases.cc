@@ -47,6 +47,21 @@ std::optional<State> linear_state(OpKind kind, std::span<const State> args) {
   }
 }
 
+/// Of an operator on values at whole extent, in front of the loop: elementwise until a reduction
+/// over the loop class makes an invariant of it. Products of whole operands would do the loop's
+/// work a second time.
+std::optional<State> whole_state(OpKind kind, const ir::Attrs& attrs, std::span<const State> args,
+                                 const Dims& arg, const Dims& result,
+                                 const Assignment& assignment) {
+  for (State state : args)
+    if (state != State::Whole && state != State::Invariant) return std::nullopt;
+  const Form form = def(kind).form;
+  if (form == Form::Contract) return std::nullopt;
+  if (form == Form::Reduce && contains_class(assignment.grid, arg[static_cast<size_t>(attrs.axis)]))
+    return std::nullopt;  // each block would hold a share of the result
+  return loop_class(result, assignment) == -1 ? State::Invariant : State::Whole;
+}
+
 /// Of a contraction or reduction one of whose operands is a partial value: a sum of shares is a
 /// share of the sum; of the factors of a product one may be a share.
 std::optional<State> reduced_partial(OpKind kind, std::span<const State> args) {
@@ -71,6 +86,8 @@ std::optional<State> complete_state(const Dims& dims, bool after_loop,
 std::optional<State> state_after(OpKind kind, const ir::Attrs& attrs, std::span<const State> args,
                                  std::span<const Dims* const> arg_dims, const Dims& result,
                                  const Assignment& assignment) {
+  if (std::find(args.begin(), args.end(), State::Whole) != args.end())
+    return whole_state(kind, attrs, args, *arg_dims[0], result, assignment);
   bool after = false, in_loop = false, partial_arg = false;
   for (State arg : args) {
     after |= arg == State::AfterLoop || arg == State::Accumulated;
@@ -127,7 +144,10 @@ class Phaser {
     for (size_t next = 0; next < reached_.size(); ++next) {
       const Item item = reached_[next];
       if (is_partial(item.state)) record({item.node, State::AfterLoop}, {-1, {item}});
-      if (item.state == State::InLoop) record({item.node, State::Accumulated}, {-1, {item}});
+      if (item.state == State::InLoop) {
+        record({item.node, State::Accumulated}, {-1, {item}});
+        load_whole(item.node);
+      }
       for (size_t e : users_[item.node.index]) combine(e, item, next);
     }
     return std::move(phased_);
@@ -141,6 +161,13 @@ class Phaser {
       reached_.push_back(item);
     }
     known.push_back(std::move(derivation));
+  }
+
+  /// An input that the loop walks can also be loaded before it, as a whole.
+  void load_whole(NodeId id) {
+    for (size_t e = 0; e < graph_.edges.size(); ++e)
+      if (graph_.edges[e].kind == OpKind::Load && graph_.edges[e].result == id)
+        record({id, State::Whole}, {static_cast<int>(e), {}});
   }
 
   /// All argument pairs of edge e that contain `item` and otherwise items reached before it, so

@@ -14,6 +14,7 @@ namespace mirage::search {
 enum class State : uint8_t {
   Invariant,    // depends on no loop class: usable in the loop and after it
   InLoop,       // carries a loop class as an axis: this step's tile
+  Whole,        // carries a loop class at its whole extent: computed before the loop, to be reduced
   AfterLoop,    // complete, and computed from an accumulator
   Accumulated,  // an InLoop value added up over the steps: its loop axis is still to be summed
   PartialSum,   // this step's share of a sum over loop[0]; complete after accum sum
@@ -21,7 +22,7 @@ enum class State : uint8_t {
   PartialMax,
   PartialMax1,
 };
-constexpr size_t kStates = 8;
+constexpr size_t kStates = 9;
 
 /// A node in a state; dense index for tables.
 struct Item {

@@ -69,11 +69,12 @@ void keep_best(std::vector<Structure>& structures, size_t limit) {
   structures = std::move(kept);
 }
 
-/// The operators of a plan with the axes they produce, sorted.
+/// The operators of a plan with the axes they produce, sorted. Reading an input once more, as a
+/// whole, is work too: it spares an accumulator.
 std::vector<std::pair<ir::OpKind, Dims>> work_of(const Plan& plan) {
   std::vector<std::pair<ir::OpKind, Dims>> work;
   for (const Step& step : plan.steps)
-    if (!step.args.empty()) work.emplace_back(step.kind, step.dims);
+    if (!step.args.empty() || step.state == State::Whole) work.emplace_back(step.kind, step.dims);
   std::sort(work.begin(), work.end());
   return work;
 }

@@ -94,10 +94,10 @@ class BodyBuilder {
   Result<ValueId> add(const Step& step, const std::vector<bool>& used) {
     if (step.kind == OpKind::Load) {
       Attrs attrs;
-      attrs.bind = bind_of(step.dims, /*with_loop=*/true);
+      attrs.bind = bind_of(step.dims, /*with_loop=*/step.state != State::Whole);
       const size_t input = static_cast<size_t>(step.attrs.axis);
       MIRAGE_TRY(const ValueId tile, block_.add(step.kind, {operand_[input]}, std::move(attrs)));
-      name(tile, step, "_tile");
+      name(tile, step, step.state == State::Whole ? "_whole" : "_tile");
       return tile;
     }
     if (step.kind == OpKind::Extent) {

@@ -51,10 +51,10 @@ Result<void> precompile(const codegen::SourceUnit& unit, const CompileOptions& o
   fs::remove(draft, ignored);
   if (!built) return tl::unexpected(built.error());
   if (built->status != 0 || error)
-    return tl::unexpected(
-        Error{Code::CompileFailed,
-              fmt::format("{} makes no precompiled header (status {})", compiler.path, built->status),
-              {built->output}});
+    return tl::unexpected(Error{
+        Code::CompileFailed,
+        fmt::format("{} makes no precompiled header (status {})", compiler.path, built->status),
+        {built->output}});
   return {};
 }
 
