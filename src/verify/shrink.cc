@@ -107,8 +107,10 @@ Result<SmallPair> shrink(const ir::Graph& reference, const ir::Graph& candidate,
     const int64_t needed =
         std::max({weight(demand_a.top, atom) + weight(demand_b.bottom, atom),
                   weight(demand_b.top, atom) + weight(demand_a.bottom, atom), int64_t{2}});
-    int64_t extent = std::min(needed, kLargestClass) + extra;
+    int64_t extent = std::min(needed, kLargestClass);
     if (number % 2 == 1 && extent < 3) ++extent;  // neighbours differ
+    // Classes that are equally long at one size are not at another.
+    if (extra > 0) extent += 1 + static_cast<int64_t>(extra == 1 ? number % 3 : number / 3 % 3);
     ++number;
     if (extent >= real) extent = real;
     if (extent < needed) pair.is_large_enough = false;

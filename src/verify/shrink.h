@@ -21,7 +21,7 @@ struct SmallPair {
   bool is_large_enough = true;
 };
 
-/// `extra` is added to every plain class: a second size for dead binders.
+/// `extra` > 0: another size, for dead binders, at which every plain class is one to three longer.
 Result<SmallPair> shrink(const ir::Graph& reference, const ir::Graph& candidate, int64_t extra = 0);
 
 }  // namespace mirage::verify

@@ -82,6 +82,8 @@ class Verifier {
   Verdict unknown(std::string reason) {
     verdict_.answer = Answer::Unknown;
     verdict_.method = Method::None;
+    verdict_.all_sizes = false;
+    verdict_.log2_error_bound = 0;
     verdict_.reason = std::move(reason);
     return verdict_;
   }
@@ -220,8 +222,8 @@ class Verifier {
         }
       }
       if (!is_equal) {
-        verdict_.all_sizes = false;
-        verdict_.notes.push_back("these sizes only: not equal at a second small size");
+        // Two extents that happen to be equal at the first: nothing is known about the real size.
+        if (!differs_at_the_real_size()) unknown("equal at one small size, but not at another");
         return;
       }
     }
@@ -242,6 +244,14 @@ class Verifier {
     verdict_.real_size_entries = check->compared;
     verdict_.notes.push_back(fmt::format("real size: {} entries agree{}", check->compared,
                                          check->is_complete ? "" : " (others cost too much)"));
+  }
+
+  bool differs_at_the_real_size() {
+    const Result<RealSizeCheck> check = check_real_size(
+        reference_, candidate_, verdict_.output_order, options_.seed, kThoroughWork);
+    if (!check || !check->difference) return false;
+    differ_with(*check->difference, "at the real size: ");
+    return true;
   }
 
   void differ_with(Witness witness, const std::string& where) {
@@ -265,12 +275,7 @@ class Verifier {
         return;
       }
     }
-    const Result<RealSizeCheck> check = check_real_size(
-        reference_, candidate_, verdict_.output_order, options_.seed, kThoroughWork);
-    if (check && check->difference) {
-      differ_with(*check->difference, "at the real size: ");
-      return;
-    }
+    if (differs_at_the_real_size()) return;
     if (is_tied && tied()) return;
     unknown(is_defined
                 ? "the field test differs, but no inputs over the reals were found that show it"

@@ -5,6 +5,7 @@
 #include "ir/text.h"
 #include "property/judge.h"
 #include "property/mutant_programs.h"
+#include "property/published_bases.h"
 
 namespace mirage::testing {
 namespace {
@@ -37,6 +38,39 @@ TEST_P(Mutants, WrongOnesAreNotAcceptedAndRewritesNotRejected) {
 
 INSTANTIATE_TEST_SUITE_P(All, Mutants, ::testing::ValuesIn(mutant_programs()),
                          [](const auto& row) { return std::string(row.param.name); });
+
+class PublishedMutants : public ::testing::TestWithParam<PublishedFile> {};
+
+// Two graphs of each file, some mutants and rewrites of each.
+TEST_P(PublishedMutants, WrongOnesAreNotAcceptedAndRewritesNotRejected) {
+  const PublishedFile& published = GetParam();
+  const std::string path = published_path(published);
+  if (!std::filesystem::exists(path)) GTEST_SKIP() << "no " << path << "; set MIRAGE_SHARED";
+  const auto program = published_program(published);
+  const auto graphs = ir::load_graphs(path, ir::Epoch::Old);
+  ASSERT_TRUE(program) << program.error().message;
+  ASSERT_TRUE(graphs) << graphs.error().message;
+  constexpr uint64_t kSeed = 21;
+  Rng rng(kSeed);
+  Tally tally, laws;
+  for (int k = 0; k < 2; ++k) {
+    const ir::GraphPtr base = (*graphs)[rng.below(graphs->size())];
+    const std::vector<Changed> changes = mutants(*base);
+    ASSERT_FALSE(changes.empty());
+    for (int i = 0; i < 12; ++i) judge(**program, changes[rng.below(changes.size())], {}, tally);
+    for (int i = 0; i < 5; ++i) {
+      const Changed changed = rewritten(base, rng, 1 + i % 3);
+      if (changed.graph) judge(**program, changed, {}, laws);
+    }
+  }
+  for (const std::string& text : tally.wrong) ADD_FAILURE() << text << ", seed " << kSeed;
+  EXPECT_GE(tally.separated, 3) << "seed " << kSeed;
+  for (const std::string& text : laws.wrong) ADD_FAILURE() << text << ", seed " << kSeed;
+  for (const std::string& text : laws.undecided) ADD_FAILURE() << text << ", seed " << kSeed;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, PublishedMutants, ::testing::ValuesIn(published_files()),
+                         [](const auto& row) { return std::string(row.param.file); });
 
 }  // namespace
 }  // namespace mirage::testing

@@ -199,6 +199,25 @@ TEST(Verify, LargeModelsAreRefusedQuickly) {
   EXPECT_NE(verdict->answer, Answer::Equivalent);
 }
 
+// Equal where both axes are equally long, as they may be in one small model.
+TEST(Verify, ExtentsThatAreEqualInOneSmallModelAreNotTheSame) {
+  for (const char* axis : {"1", "2"}) {
+    const auto parse = [](const std::string& text) { return (*ir::parse(text))[0]; };
+    const std::string inputs = "%x: f32[4,64], %w: f32[64,96], %u: f32[96,128]";
+    const std::string body = "%y = matmul (matmul %x, %w), %u\n";
+    VerifyOptions options;
+    options.real_size_work = 0;
+    const auto verdict =
+        verify(*parse("kernel @a(" + inputs + ") {\n" + body +
+                      "%n = extent %x axis=1\nreturn (mul %y, %n)\n}\n"),
+               *parse("kernel @b(" + inputs + ") {\n" + body + "%n = extent " +
+                      (axis[0] == '1' ? "%w" : "%u") + " axis=1\nreturn (mul %y, %n)\n}\n"),
+               options);
+    ASSERT_TRUE(verdict) << verdict.error().message;
+    EXPECT_FALSE(verdict->all_sizes) << to_string(*verdict);
+  }
+}
+
 TEST(Verify, RefusesOtherInputs) {
   const auto parse = [](const char* text) { return (*ir::parse(text))[0]; };
   const auto verdict = verify(*parse("kernel @a(%x: f32[8]) {\n return (exp %x)\n}\n"),
