@@ -485,12 +485,24 @@ class Report:
         """Losses: stage, reason, count, the first one's message."""
 
     @property
+    def skipped(self) -> list[tuple[str, str]]:
+        """What was left out for lack of time: stage and reason."""
+
+    @property
+    def is_checked(self) -> bool:
+        """
+        Whether the winner agreed with float64; false only for a program as written that there was no time to check.
+        """
+
+    @property
     def baseline_us(self) -> float:
-        """Median time of the program as written, in microseconds."""
+        """
+        Median time of the program as written, in microseconds; NaN if not measured.
+        """
 
     @property
     def best_us(self) -> float:
-        """Median time of the winner, in microseconds."""
+        """Median time of the winner, in microseconds; NaN if not measured."""
 
     @property
     def speed_up(self) -> float:

@@ -160,11 +160,22 @@ void bind_report(nb::module_& module) {
           nb::sig("def rejected(self) -> list[tuple[str, str, int, str]]"),
           "Losses: stage, reason, count, the first one's message.")
       .def_prop_ro(
-          "baseline_us", [](const Report& self) { return self.baseline().timing.median_us; },
-          "Median time of the program as written, in microseconds.")
-      .def_prop_ro(
-          "best_us", [](const Report& self) { return self.best().timing.median_us; },
-          "Median time of the winner, in microseconds.")
+          "skipped",
+          [](const Report& self) {
+            nb::list skipped;
+            for (const auto& left_out : self.skipped)
+              skipped.append(nb::make_tuple(std::string(name_of(left_out.stage)), left_out.reason));
+            return skipped;
+          },
+          nb::sig("def skipped(self) -> list[tuple[str, str]]"),
+          "What was left out for lack of time: stage and reason.")
+      .def_prop_ro("is_checked", &Report::is_checked,
+                   "Whether the winner agreed with float64; false only for a program as written "
+                   "that there was no time to check.")
+      .def_prop_ro("baseline_us", &Report::baseline_us,
+                   "Median time of the program as written, in microseconds; NaN if not measured.")
+      .def_prop_ro("best_us", &Report::best_us,
+                   "Median time of the winner, in microseconds; NaN if not measured.")
       .def_prop_ro("speed_up", &Report::speed_up, "baseline_us / best_us.")
       .def_prop_ro(
           "verdict", [](const Report& self) { return self.best().verdict; },

@@ -10,6 +10,7 @@
 #include <span>
 
 #include "interp/tensor.h"
+#include "util/deadline.h"
 #include "util/result.h"
 
 namespace mirage::interp {
@@ -41,6 +42,8 @@ class LazyEvaluator {
   /// operations were spent in total.
   Result<double> output(size_t output, int64_t index);
   void set_work_limit(uint64_t operations);
+  /// Timeout from then on.
+  void set_deadline(const Deadline& deadline);
   uint64_t work() const;
 
  private:

@@ -183,6 +183,7 @@ Result<double> LazyEvaluator::output(size_t output, int64_t index) {
   return value.to_double();
 }
 void LazyEvaluator::set_work_limit(uint64_t operations) { state_->ledger.limit = operations; }
+void LazyEvaluator::set_deadline(const Deadline& deadline) { state_->ledger.deadline = deadline; }
 uint64_t LazyEvaluator::work() const { return state_->ledger.work; }
 
 Result<std::vector<double>> evaluate_entries(const ir::Graph& graph,

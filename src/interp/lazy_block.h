@@ -9,6 +9,7 @@
 #include "interp/domain_f64.h"
 #include "interp/memo.h"
 #include "ir/graph.h"
+#include "util/deadline.h"
 #include "util/result.h"
 
 namespace mirage::interp {
@@ -17,14 +18,22 @@ namespace mirage::interp {
 struct Ledger {
   uint64_t work = 0;
   uint64_t limit = UINT64_MAX;
+  Deadline deadline{};
+  uint64_t next_look = 0;  // at the clock
   std::optional<Error> error;
 
-  /// False once the limit is passed or an error was met.
+  /// False once a limit is passed or an error was met.
   bool spend(int64_t operations) {
     work += static_cast<uint64_t>(operations);
     if (work > limit && !error)
       error = Error{Code::LimitExceeded, "evaluation needs more operations than allowed", {}};
+    if (work >= next_look) look_at_clock();
     return !error;
+  }
+  void look_at_clock() {
+    constexpr uint64_t kInterval = 100'000;  // operations: a few milliseconds
+    next_look = work + kInterval;
+    if (deadline.is_over() && !error) error = Error{Code::Timeout, "evaluation was given up", {}};
   }
 };
 

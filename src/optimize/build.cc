@@ -37,17 +37,23 @@ Result<verify::Verified> prove(const ir::GraphPtr& program, const ir::GraphPtr& 
 
 }  // namespace
 
-Result<Built> build(const ir::GraphPtr& program, const ir::GraphPtr& candidate,
-                    const BuildOptions& options, Stage& stage) {
+Result<Built> build_source(const ir::GraphPtr& program, const ir::GraphPtr& candidate,
+                           const BuildOptions& options, Stage& stage) {
   stage = Stage::Verify;
   MIRAGE_TRY(verify::Verified verified, prove(program, candidate, options.verify));
   stage = Stage::Lower;
   MIRAGE_TRY(lower::Program lowered, lower::lower(verified.graph(), options.target, options.lower));
   stage = Stage::Emit;
   MIRAGE_TRY(codegen::SourceUnit source, codegen::emit_cpu(lowered));
+  return Built{std::move(verified), std::move(lowered), std::move(source), nullptr};
+}
+
+Result<Built> build(const ir::GraphPtr& program, const ir::GraphPtr& candidate,
+                    const BuildOptions& options, Stage& stage) {
+  MIRAGE_TRY(Built built, build_source(program, candidate, options, stage));
   stage = Stage::Compile;
-  MIRAGE_TRY(auto executable, runtime::compile(source, options.compile));
-  return Built{std::move(verified), std::move(lowered), std::move(source), std::move(executable)};
+  MIRAGE_TRY(built.executable, runtime::compile(built.source, options.compile));
+  return built;
 }
 
 }  // namespace mirage::optimize

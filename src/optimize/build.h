@@ -17,7 +17,7 @@ struct Built {
   verify::Verified verified;
   lower::Program program;
   codegen::SourceUnit source;
-  std::shared_ptr<const runtime::Executable> executable;
+  std::shared_ptr<const runtime::Executable> executable;  // null until it is compiled
 };
 
 struct BuildOptions {
@@ -26,6 +26,10 @@ struct BuildOptions {
   verify::VerifyOptions verify;
   runtime::CompileOptions compile;
 };
+
+/// All but the compilation.
+Result<Built> build_source(const ir::GraphPtr& program, const ir::GraphPtr& candidate,
+                           const BuildOptions& options, Stage& stage);
 
 /// `stage` is the one that was reached: on an error, the one that failed. The graph that was built
 /// has the program's outputs in the program's order, also where the candidate has them in another.

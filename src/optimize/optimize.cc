@@ -34,7 +34,7 @@ void add_second_wave(Run& run, Proposals& proposals) {
       std::count_if(run.tracks.begin(), run.tracks.end(),
                     [&](const Track& track) { return !run.is_as_written(track); }));
   const auto top = static_cast<size_t>(std::max(run.options.top, 1));
-  if (spent >= top || !run.may_begin(kBuildShare)) return;
+  if (spent >= top || run.by_time().empty()) return;
   size_t left = top - spent;
   std::vector<size_t> asked;
   for (size_t index : run.by_time()) {
@@ -70,15 +70,21 @@ Optimized finish(Run& run) {
   Track& winner = run.tracks[report.winner];
   remember(run, winner);
   for (std::string& note : run.session.take_notes()) report.notes.push_back(std::move(note));
+  if (run.is_cancelled()) report.stop = Stop::Cancelled;
+  Built& built = *winner.built;
+  if (!built.executable)
+    built.executable = runtime::compile_when_run(built.source, run.build.compile);
   report.total_seconds = run.elapsed();
-  return {std::move(report), run.program, winner.graph(), std::move(winner.built->program),
-          std::move(winner.built->executable)};
+  return {std::move(report), run.program, winner.graph(), std::move(built.program),
+          std::move(built.executable)};
 }
 
 /// The pipeline, from top to bottom.
 Result<Optimized> run_stages(Run& run) {
   MIRAGE_TRY_VOID(prepare(run));
   run.tracks.push_back(candidate_zero(run));
+  MIRAGE_TRY_VOID(begin_baseline(run));
+  TestMaker tests(run);
   if (runtime::blas_function("cblas_sgemm") != nullptr) run.tracks.push_back(library_twin(run));
   std::optional<Proposals> proposals;
   if (std::optional<Proposal> recorded = recall(run)) {
@@ -89,8 +95,8 @@ Result<Optimized> run_stages(Run& run) {
     run.add(proposals->first_wave(first_wave_size(run.options.top)));
   }
   build_tracks(run, 0);
-  if (!run.tracks[0].built) return tl::unexpected(run.baseline_error);
-  MIRAGE_TRY_VOID(make_tests(run));
+  if (run.baseline_error) return tl::unexpected(*run.baseline_error);
+  MIRAGE_TRY_VOID(tests.wait());
   MIRAGE_TRY_VOID(measure_tracks(run, 0));
   if (proposals) {
     const size_t first = run.tracks.size();

@@ -46,9 +46,12 @@ struct Optimized {
   std::shared_ptr<const runtime::Executable> executable;
 };
 
-/// There is always a result when candidate 0 can be built: BadInput for what no back end can ever
-/// run, Unsupported for targets that are not here, CompileFailed when not even candidate 0
-/// compiles, Mismatch when it disagrees with float64.
+/// Returns within the time limit, or soon after it is cancelled, with what there is by then. There
+/// is always a result when candidate 0 can be built: BadInput for what no back end can ever run,
+/// Unsupported for targets that are not here, CompileFailed when not even candidate 0 compiles,
+/// Mismatch when it disagrees with float64. Where there was no time to check anything the result is
+/// candidate 0, and where there was none to compile it, it is compiled when it is first run; the
+/// report says so.
 Result<Optimized> optimize(const ir::GraphPtr& program, const OptimizeOptions& options,
                            Session& session);
 /// The same in a session of its own.

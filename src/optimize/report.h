@@ -3,6 +3,7 @@
 // Printed by the report layer.
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
 #include <string_view>
@@ -27,6 +28,12 @@ struct Rejected {
   std::string example;  // the first one's message
 };
 
+/// What was left out for lack of time, or because the run was cancelled.
+struct Skipped {
+  Stage stage = Stage::Search;
+  std::string reason;
+};
+
 /// One program that was tried: candidate 0 is the user's own, operator by operator.
 struct CandidateReport {
   int number = 0;
@@ -35,13 +42,17 @@ struct CandidateReport {
   Hash128 graph;
   verify::Verdict verdict;
   double predicted_us = 0;  // by the cost model; 0 for candidate 0
-  bool is_timed = false;
-  int round = 0;          // the last one it was timed in, from 1; `timing` is of that one
-  tune::Timing timing;    // of different rounds are not comparable: the machine changes
-  double of_fastest = 0;  // time over that of the fastest in the same round
+  bool is_timed = false;    // and so it was checked: nothing is timed before
+  int round = 0;            // the last one it was timed in, from 1; `timing` is of that one
+  tune::Timing timing;      // of different rounds are not comparable: the machine changes
+  double of_fastest = 0;    // time over that of the fastest in the same round
   tune::Deviation deviation;
   int checked_cases = 0;
   std::string lost;  // why it went no further; empty for the winner
+
+  double median_us() const {
+    return is_timed ? timing.median_us : std::numeric_limits<double>::quiet_NaN();
+  }
 };
 
 /// A round of timing. The first one takes everyone, each on its own as it was checked; in the
@@ -74,6 +85,7 @@ struct Report {
   int64_t checked = 0;
   int64_t timed = 0;
   std::vector<Rejected> rejected;
+  std::vector<Skipped> skipped;
 
   search::SearchStats search;
   std::map<std::string, double> stage_seconds;  // ordered by name
@@ -90,10 +102,13 @@ struct Report {
 
   const CandidateReport& baseline() const { return candidates[0]; }
   const CandidateReport& best() const { return candidates[winner]; }
-  /// Time of candidate 0 over that of the winner.
-  double speed_up() const {
-    return best().timing.median_us > 0 ? baseline().timing.median_us / best().timing.median_us : 1;
-  }
+  /// Whether the winner agreed with float64. Where there was no time for that, it is candidate 0.
+  bool is_checked() const { return best().is_timed; }
+  /// Medians; NaN for what was not timed.
+  double baseline_us() const { return baseline().median_us(); }
+  double best_us() const { return best().median_us(); }
+  /// Time of candidate 0 over that of the winner; NaN if there is none.
+  double speed_up() const { return baseline_us() / best_us(); }
 };
 
 /// Rows that were timed, by their last round and then by time: finalists first.

@@ -5,20 +5,26 @@
 namespace mirage::optimize {
 
 Run::Run(ir::GraphPtr program_asked, const OptimizeOptions& options_asked, Session& session_used)
-    : program(std::move(program_asked)), options(options_asked), session(session_used) {}
+    : program(std::move(program_asked)),
+      options(options_asked),
+      session(session_used),
+      deadline(Deadline::after(start, options.time_limit_seconds), options.cancel) {}
 
 double Run::elapsed() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-bool Run::may_begin(double share) {
-  if (is_cancelled()) {
-    report.stop = Stop::Cancelled;
-    return false;
-  }
-  if (elapsed() < share * options.time_limit_seconds) return true;
-  if (report.stop == Stop::Complete) report.stop = Stop::TimeLimit;
-  return false;
+Deadline Run::end_of(double share) const {
+  return deadline.no_later_than(Deadline::after(start, share * options.time_limit_seconds));
+}
+
+bool Run::may_begin(double share, double end_share, double seconds) const {
+  return !end_of(share).is_over() && end_of(end_share).seconds_left() > seconds;
+}
+
+void Run::skip(Stage stage, std::string reason, bool is_cut_short) {
+  report.skipped.push_back({stage, std::move(reason)});
+  if (is_cut_short) report.stop = is_cancelled() ? Stop::Cancelled : Stop::TimeLimit;
 }
 
 void Run::tell(std::string_view stage, int64_t done, int64_t total) const {

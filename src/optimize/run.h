@@ -13,26 +13,43 @@
 #include "tune/measure.h"
 #include "tune/records.h"
 #include "tune/suite.h"
+#include "util/deadline.h"
 
 namespace mirage::optimize {
+
+struct Average {
+  double sum = 0;
+  int count = 0;
+  void add(double value) {
+    sum += value;
+    ++count;
+  }
+  double value() const { return count > 0 ? sum / count : 0; }
+};
 
 /// A candidate on its way.
 struct Track {
   Proposal proposal;
   bool wants_library = false;  // matrix products of the vendor's library, where lowering can use it
   CandidateReport report;
-  std::optional<Built> built;
+  std::optional<Built> built;  // candidate 0: from the start, but perhaps not compiled
   std::optional<tune::Measured> measured;
 
+  bool is_compiled() const { return built && built->executable; }
   /// What was built, which may have its outputs in another order than what was proposed.
   const ir::GraphPtr& graph() const { return built ? built->verified.graph() : proposal.graph; }
 };
 
-// Shares of the time limit after which no more of a kind is begun.
+// With less time, in seconds, candidate 0 and its check have the machine for themselves.
+constexpr double kPlentyOfTime = 15;
+
+// Shares of the time limit. No more of a kind is begun after the first, and what runs at the second
+// is given up. Candidate 0 alone has the whole time.
 constexpr double kSearchShare = 0.15;
-constexpr double kReferenceShare = 0.15;
-constexpr double kBuildShare = 0.55;
-constexpr double kMeasureShare = 0.85;
+constexpr double kFamiliesShare = 0.7;  // of inputs; the first has until kReferenceEnd
+constexpr double kReferenceEnd = 0.9;
+constexpr double kBuildShare = 0.55, kBuildEnd = 0.7;
+constexpr double kMeasureShare = 0.85, kMeasureEnd = 0.92;
 
 struct Run {
   Run(ir::GraphPtr program, const OptimizeOptions& options, Session& session);
@@ -40,7 +57,8 @@ struct Run {
   const ir::GraphPtr program;
   const OptimizeOptions& options;
   Session& session;
-  const std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
+  const Deadline::Clock::time_point start = Deadline::Clock::now();
+  const Deadline deadline;  // the time limit, and whoever cancels
 
   // Made by prepare().
   BuildOptions build;
@@ -49,16 +67,22 @@ struct Run {
 
   bool wants_precompiled = false;  // headers: many programs will be compiled
 
-  std::vector<Track> tracks;  // [0] is candidate 0
-  Error baseline_error;       // why candidate 0 could not be built
+  // What things took in this run, on average: later ones are begun if they fit.
+  Average build_seconds, measure_seconds;
+
+  std::vector<Track> tracks;            // [0] is candidate 0
+  std::optional<Error> baseline_error;  // why candidate 0 could not be compiled
   std::optional<tune::Suite> suite;
   Report report;
 
   double elapsed() const;
-  bool is_cancelled() const { return options.cancel != nullptr && options.cancel->load(); }
-  /// Whether to begin something that may run until this share of the time is over; the report says
-  /// why not.
-  bool may_begin(double share);
+  bool is_cancelled() const { return deadline.is_cancelled(); }
+  /// The end of a share of the time limit.
+  Deadline end_of(double share) const;
+  /// Whether to begin something that takes about so many seconds.
+  bool may_begin(double share, double end_share, double seconds) const;
+  /// Enters what is left out. The run counts as cut short unless only its checks got fewer.
+  void skip(Stage stage, std::string reason, bool is_cut_short = true);
 
   void tell(std::string_view stage, int64_t done, int64_t total) const;
   void reject(Stage stage, std::string_view reason, const std::string& example, int64_t count = 1);

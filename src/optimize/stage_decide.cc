@@ -47,20 +47,37 @@ std::vector<size_t> next_field(const Run& run, const std::vector<size_t>& field)
   return next;
 }
 
+/// Seconds that a round takes at least: everyone is loaded, warmed up and sampled.
+double least_seconds_of(const Run& run, const std::vector<size_t>& field) {
+  constexpr double kStart = 0.1;
+  constexpr int kCalls = 3;  // to warm up twice, and a sample
+  double seconds = kStart;
+  for (size_t index : field) seconds += kStart / 2 + kCalls * timing(run, index).median_us * 1e-6;
+  return seconds;
+}
+
 bool time_in_turns(Run& run, const std::vector<size_t>& field, bool is_final) {
+  const int samples = is_final ? 9 : 5;
+  if (least_seconds_of(run, field) > run.deadline.seconds_left()) {
+    run.skip(Stage::Time, fmt::format("round {} of {} programs was not timed",
+                                      run.report.rounds.size() + 1, field.size()));
+    return false;
+  }
   std::vector<const codegen::SourceUnit*> units;
   std::vector<tune::Measured*> measured;
   for (size_t index : field) {
     units.push_back(&run.tracks[index].built->source);
     measured.push_back(&*run.tracks[index].measured);
   }
-  tune::MeasureOptions options = measure_options(run);
+  tune::MeasureOptions options = measure_options(run, run.deadline);
   options.time.budget = std::chrono::milliseconds(is_final ? 1000 : 300);
-  options.time.min_samples = is_final ? 9 : 5;
+  options.time.min_samples = samples;
   const Result<void> timed = tune::measure_again(units, measured, *run.suite, options);
-  if (!timed)
-    run.report.notes.push_back(fmt::format("round {} was not timed: {}",
-                                           run.report.rounds.size() + 1, timed.error().message));
+  const std::string what = fmt::format("round {} was not timed", run.report.rounds.size() + 1);
+  if (!timed && run.deadline.is_over())
+    run.skip(Stage::Time, what);
+  else if (!timed)
+    run.report.notes.push_back(fmt::format("{}: {}", what, timed.error().message));
   return timed.has_value();
 }
 
@@ -96,8 +113,9 @@ void say_why_others_lost(Run& run) {
 void decide(Run& run) {
   const double begun = run.elapsed();
   std::vector<size_t> field = run.by_time();
+  if (field.empty()) return;  // nothing could be checked: candidate 0 it is
   enter(run, field);
-  for (bool is_final = field.size() == 1; !is_final && !run.is_cancelled();) {
+  for (bool is_final = field.size() == 1; !is_final;) {
     const std::vector<size_t> next = next_field(run, field);
     is_final = next.size() <= kFinalists + 1 || next.size() == field.size();
     const auto rounds = static_cast<int64_t>(run.report.rounds.size());

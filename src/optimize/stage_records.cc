@@ -25,7 +25,8 @@ std::optional<Proposal> recall(Run& run) {
 }
 
 void remember(Run& run, const Track& winner) {
-  if (!run.options.use_records || run.report.is_from_store || run.report.stop != Stop::Complete)
+  if (!run.options.use_records || run.report.is_from_store || run.report.stop != Stop::Complete ||
+      !winner.measured)
     return;
   tune::RecordStore* store = run.session.records();
   if (store == nullptr) return;

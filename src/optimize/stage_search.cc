@@ -28,11 +28,14 @@ Result<Proposals> propose(Run& run) {
     if (found.stats.dropped[i] > 0)
       run.reject(Stage::Search, search::name_of(static_cast<search::Dropped>(i)), "",
                  static_cast<int64_t>(found.stats.dropped[i]));
+  if (found.stats.stop == search::Stop::TimeLimit)
+    run.skip(Stage::Search, "values and plans after the time limit of the search", false);
   if (!found.reason.empty()) report.notes.push_back("search: " + found.reason);
   Proposals proposals(std::move(found.structures), limits_of(run.build.target, run.threads));
   report.schedules = static_cast<int64_t>(proposals.schedules());
   run.wants_precompiled =
-      std::min<int64_t>(report.schedules, run.options.top) >= kWorthPrecompiling;
+      std::min<int64_t>(report.schedules, run.options.top) >= kWorthPrecompiling &&
+      run.options.time_limit_seconds >= kPlentyOfTime;
   run.spend("search", begun);
   return proposals;
 }

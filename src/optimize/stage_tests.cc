@@ -1,24 +1,59 @@
+#include <algorithm>
+
 #include "lower/gauge.h"
 #include "optimize/stages.h"
 
 namespace mirage::optimize {
+namespace {
 
-Result<void> make_tests(Run& run) {
-  const double begun = run.elapsed();
-  run.tell("reference", 0, 1);
-  MIRAGE_TRY(const ir::GraphPtr safe, lower::make_safe(run.program));
+std::string names_of(const std::vector<tune::Family>& families) {
+  std::string names;
+  for (tune::Family family : families) {
+    names += names.empty() ? "" : ", ";
+    names += tune::name_of(family);
+  }
+  return names;
+}
+
+}  // namespace
+
+TestMaker::TestMaker(Run& run) : run_(run) {
   tune::SuiteOptions options;
   options.seed = run.options.seed;
   options.threads = run.threads;
-  options.time_limit_seconds = kReferenceShare * run.options.time_limit_seconds;
-  options.is_cancelled = [&run] { return run.is_cancelled(); };
-  MIRAGE_TRY(tune::Suite suite, tune::make_suite(run.program, *safe, options));
-  run.suite.emplace(std::move(suite));
-  for (const tune::TestCase& test : run.suite->cases)
-    run.report.check_families.emplace_back(tune::name_of(test.family));
-  run.report.spot_checks = run.suite->spot_checks;
-  for (const std::string& note : run.suite->notes) run.report.notes.push_back(note);
-  run.spend("reference", begun);
+  options.time_limit_seconds = kFamiliesShare * run.options.time_limit_seconds;
+  options.deadline = run.end_of(kReferenceEnd).or_when(&is_given_up_);
+  suite_ = std::async(std::launch::async, [this, options] { return make(options); });
+}
+
+TestMaker::~TestMaker() { is_given_up_ = true; }
+
+Result<tune::Suite> TestMaker::make(const tune::SuiteOptions& options) {
+  const double begun = run_.elapsed();
+  MIRAGE_TRY(const ir::GraphPtr safe, lower::make_safe(run_.program));
+  Result<tune::Suite> suite = tune::make_suite(run_.program, *safe, options);
+  seconds_ = run_.elapsed() - begun;
+  return suite;
+}
+
+Result<void> TestMaker::wait() {
+  while (suite_.wait_for(std::chrono::milliseconds(10)) != std::future_status::ready)
+    run_.tell("reference", 0, 1);
+  Result<tune::Suite> suite = suite_.get();
+  Report& report = run_.report;
+  report.stage_seconds["reference"] = seconds_;
+  if (!suite && suite.error().code == Code::Timeout && run_.end_of(kReferenceEnd).is_over()) {
+    run_.skip(Stage::Check, "the float64 reference was not done in time");
+    return {};
+  }
+  if (!suite) return tl::unexpected(suite.error());
+  for (const tune::TestCase& test : suite->cases)
+    report.check_families.emplace_back(tune::name_of(test.family));
+  if (!suite->skipped.empty())
+    run_.skip(Stage::Check, "no check on inputs: " + names_of(suite->skipped), false);
+  report.spot_checks = suite->spot_checks;
+  for (const std::string& note : suite->notes) report.notes.push_back(note);
+  run_.suite.emplace(std::move(*suite));
   return {};
 }
 

@@ -70,6 +70,10 @@ std::string to_json(const optimize::Report& report) {
                                {"reason", rejected.reason},
                                {"count", rejected.count},
                                {"example", rejected.example}});
+  out["skipped"] = ordered_json::array();
+  for (const optimize::Skipped& skipped : report.skipped)
+    out["skipped"].push_back(
+        {{"stage", optimize::name_of(skipped.stage)}, {"reason", skipped.reason}});
   out["candidates"] = ordered_json::array();
   for (const optimize::CandidateReport& row : report.candidates)
     out["candidates"].push_back(candidate(row));
@@ -80,8 +84,9 @@ std::string to_json(const optimize::Report& report) {
                              {"samples", round.samples},
                              {"fastest_us", round.fastest_us}});
   out["winner"] = report.winner;
-  out["baseline_us"] = report.baseline().timing.median_us;
-  out["winner_us"] = report.best().timing.median_us;
+  out["is_checked"] = report.is_checked();
+  out["baseline_us"] = report.baseline_us();  // NaN is written as null
+  out["winner_us"] = report.best_us();
   out["speed_up"] = report.speed_up();
   out["check_families"] = report.check_families;
   out["spot_checks"] = report.spot_checks;

@@ -100,6 +100,11 @@ std::string winner(const Report& report) {
   std::string out = "  winner\n";
   out += wrapped(best.plan, 4);
   if (!best.schedule.empty()) out += wrapped(best.schedule, 4);
+  if (!report.is_checked()) {
+    out += wrapped("time     not measured", 4);
+    out += wrapped("verdict  " + verify::to_string(best.verdict), 4, 9);
+    return out + wrapped("check    NOT CHECKED against float64: see what was skipped", 4, 9);
+  }
   out += fmt::format("    time     {} (10 % to 90 %: {} to {}, {} samples)\n",
                      time_text(best.timing.median_us), time_text(best.timing.low_us),
                      time_text(best.timing.high_us), best.timing.samples);
@@ -118,6 +123,15 @@ std::string winner(const Report& report) {
           "inputs: {}",
           best.deviation.max_of_bound, best.deviation.max_abs, families),
       4, 9);
+  return out;
+}
+
+std::string skipped(const Report& report) {
+  if (report.skipped.empty()) return "";
+  std::string out = "  skipped for lack of time\n";
+  if (report.stop == optimize::Stop::Cancelled) out = "  skipped: the run was cancelled\n";
+  for (const optimize::Skipped& skipped : report.skipped)
+    out += wrapped(fmt::format("{:<8} {}", optimize::name_of(skipped.stage), skipped.reason), 4, 9);
   return out;
 }
 
@@ -150,7 +164,9 @@ std::string to_text(const Report& report) {
                                report.threads, report.threads == 1 ? "" : "s"),
                    kWidth) +
          "\n\n";
-  out += funnel(report) + "\n" + candidates(report) + "\n" + winner(report) + "\n" + losses(report);
+  out += funnel(report) + "\n";
+  if (!report.rounds.empty()) out += candidates(report) + "\n";
+  out += winner(report) + "\n" + skipped(report) + losses(report);
   if (!report.notes.empty()) out += "  notes\n";
   for (const std::string& note : report.notes) out += wrapped(note, 4);
   std::string seconds = "seconds  ";

@@ -14,11 +14,12 @@ namespace mirage::runtime {
 namespace {
 
 constexpr size_t kMostOutput = 1 << 20;
+constexpr int kLookMilliseconds = 20;  // between looks at the clock while there is no output
 
 }  // namespace
 
 Result<ProcessResult> run_process(const std::vector<std::string>& command,
-                                  std::chrono::milliseconds limit) {
+                                  std::chrono::milliseconds limit, const Deadline& deadline) {
   std::vector<char*> arguments;
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
@@ -46,18 +47,16 @@ Result<ProcessResult> run_process(const std::vector<std::string>& command,
   }
 
   ProcessResult result;
-  const auto deadline = std::chrono::steady_clock::now() + limit;
+  const auto end = std::chrono::steady_clock::now() + limit;
   bool is_late = false;
   for (;;) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
-        deadline - std::chrono::steady_clock::now());
-    if (left.count() <= 0) {
+    if (deadline.is_over() || std::chrono::steady_clock::now() >= end) {
       is_late = true;
       kill(-child, SIGKILL);
       break;
     }
     pollfd wait{ends[0], POLLIN, 0};
-    const int ready = poll(&wait, 1, static_cast<int>(std::min<int64_t>(left.count(), 1000)));
+    const int ready = poll(&wait, 1, kLookMilliseconds);
     if (ready <= 0) continue;
     char buffer[4096];
     const ssize_t count = read(ends[0], buffer, sizeof buffer);
@@ -70,6 +69,8 @@ Result<ProcessResult> run_process(const std::vector<std::string>& command,
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
+  if (is_late && deadline.is_over())
+    return fail(Code::Timeout, "{} was stopped: no more time", command[0]);
   if (is_late) return fail(Code::Timeout, "{} ran longer than {} ms", command[0], limit.count());
   result.status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   return result;

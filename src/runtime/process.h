@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "util/deadline.h"
 #include "util/result.h"
 
 namespace mirage::runtime {
@@ -14,8 +15,9 @@ struct ProcessResult {
   std::string output;  // stdout and stderr together, at most 1 MiB
 };
 
-/// Runs a program found in PATH to its end. Io if it cannot be started, Timeout when killed.
+/// Runs a program found in PATH to its end. Io if it cannot be started, Timeout when killed, after
+/// `limit` or at the deadline.
 Result<ProcessResult> run_process(const std::vector<std::string>& command,
-                                  std::chrono::milliseconds limit);
+                                  std::chrono::milliseconds limit, const Deadline& deadline = {});
 
 }  // namespace mirage::runtime

@@ -75,10 +75,13 @@ Result<Measured> measure(const codegen::SourceUnit& unit, const Suite& suite,
   MIRAGE_TRY(const runtime::SharedMemory memory,
              runtime::SharedMemory::make(sizeof(Measurer::Outcome)));
   auto* outcome = new (memory.data()) Measurer::Outcome();
-  MIRAGE_TRY_VOID(runtime::contain(options.time_limit, [&]() -> Result<void> {
-    MIRAGE_TRY(*outcome, Measurer::run(unit, suite, options));
-    return {};
-  }));
+  MIRAGE_TRY_VOID(runtime::contain(
+      options.time_limit,
+      [&]() -> Result<void> {
+        MIRAGE_TRY(*outcome, Measurer::run(unit, suite, options));
+        return {};
+      },
+      options.deadline));
   return Measurer::make(unit.key, *outcome);
 }
 
@@ -88,11 +91,14 @@ Result<void> measure_again(std::span<const codegen::SourceUnit* const> units,
   MIRAGE_TRY(const runtime::SharedMemory memory,
              runtime::SharedMemory::make(sizeof(Timing) * units.size()));
   auto* timings = new (memory.data()) Timing[units.size()]();
-  MIRAGE_TRY_VOID(runtime::contain(options.time_limit, [&]() -> Result<void> {
-    MIRAGE_TRY(const std::vector<Timing> all, Measurer::run_again(units, suite, options));
-    std::copy(all.begin(), all.end(), timings);
-    return {};
-  }));
+  MIRAGE_TRY_VOID(runtime::contain(
+      options.time_limit,
+      [&]() -> Result<void> {
+        MIRAGE_TRY(const std::vector<Timing> all, Measurer::run_again(units, suite, options));
+        std::copy(all.begin(), all.end(), timings);
+        return {};
+      },
+      options.deadline));
   for (size_t i = 0; i < units.size(); ++i) Measurer::retime(*measured[i], timings[i]);
   return {};
 }

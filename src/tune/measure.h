@@ -37,6 +37,7 @@ struct MeasureOptions {
       compile;  // as the unit was compiled before: the child finds it in the cache
   int threads = 1;
   std::chrono::milliseconds time_limit{20000};  // of the child
+  Deadline deadline{};                          // of the child too
   TimeOptions time;
 };
 

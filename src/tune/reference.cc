@@ -19,12 +19,12 @@
 namespace mirage::tune {
 namespace {
 
-using ir::Attrs;
 using ir::Op;
 using ir::OpKind;
 using ir::Shape;
 using ir::Strides;
 
+constexpr size_t kLook = 1 << 16;  // elements between looks at the clock
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
 /// A value of the graph while it is evaluated: row-major.
@@ -62,10 +62,10 @@ MIRAGE_WIDE void add_scaled(double* __restrict out, const double* __restrict in,
 void multiply_rows(const std::vector<double>& a, const std::vector<double>& b,
                    std::vector<double>& out, const std::vector<int64_t>& batch_a,
                    const std::vector<int64_t>& batch_b, int64_t m, int64_t k, int64_t n,
-                   int64_t first, int64_t last) {
+                   int64_t first, int64_t last, const Deadline& deadline) {
   constexpr int64_t kBlock = 64;  // rows of b that stay in cache while rows of a go by
   for (int64_t k0 = 0; k0 < k; k0 += kBlock)
-    for (int64_t row = first; row < last; ++row) {
+    for (int64_t row = first; row < last && !deadline.is_over(); ++row) {
       const auto batch = static_cast<size_t>(row / m);
       const double* row_a = a.data() + batch_a[batch] * m * k + row % m * k;
       const double* matrix_b = b.data() + batch_b[batch] * k * n;
@@ -94,6 +94,7 @@ class Evaluator {
     for (ir::ValueId output : graph_.outputs) last_use[output.index] = graph_.ops.size();
     for (size_t i = 0; i < graph_.ops.size(); ++i) {
       MIRAGE_TRY_VOID(evaluate(graph_.ops[i]));
+      if (options_.deadline.is_over()) return fail(Code::Timeout, "the reference was given up");
       for (ir::ValueId operand : graph_.ops[i].operands)
         if (last_use[operand.index] == i) planes_[operand.index] = {};
     }
@@ -177,6 +178,7 @@ class Evaluator {
     out.error.resize(out.value.size());
     std::vector<Bounded> args(op.operands.size());
     for (size_t e = 0; e < out.value.size(); ++e) {
+      if (e % kLook == 0 && options_.deadline.is_over()) return;
       for (size_t i = 0; i < args.size(); ++i) {
         const Plane& in = operand(op, i);
         const size_t at = offsets[i].empty() ? e : static_cast<size_t>(offsets[i][e]);
@@ -210,7 +212,7 @@ class Evaluator {
     const auto work = [&](int64_t first, int64_t last) {
       const auto add = [&](const std::vector<double>& x, const std::vector<double>& y,
                            std::vector<double>& to) {
-        multiply_rows(x, y, to, batch_a, batch_b, m, k, n, first, last);
+        multiply_rows(x, y, to, batch_a, batch_b, m, k, n, first, last, options_.deadline);
       };
       add(a.value, b.value, out.value);
       add(a.magnitude, b.magnitude, out.magnitude);

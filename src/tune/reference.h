@@ -8,6 +8,7 @@
 
 #include "ir/graph.h"
 #include "tune/host_tensor.h"
+#include "util/deadline.h"
 #include "util/result.h"
 
 namespace mirage::tune {
@@ -24,6 +25,7 @@ struct ReferenceOptions {
   /// whose roundings all go the same way.
   bool is_random = true;
   int threads = 1;
+  Deadline deadline{};  // Timeout then
 };
 
 /// Unsupported for graphs with block operators. The graph should be gauge-safe (lower/gauge.h), or

@@ -24,12 +24,17 @@ std::vector<interp::TensorF64> logical(std::span<const HostTensor> inputs) {
   return tensors;
 }
 
+bool is_no_time(const Error& error) {
+  return error.code == Code::LimitExceeded || error.code == Code::Timeout;
+}
+
 /// Confirms entries of the reference by the interpreter, which shares no code with it. Stops early
 /// where single entries are too much work.
 Result<int64_t> spot_check(const Suite& suite, const TestCase& test, const SuiteOptions& options) {
   const std::vector<interp::TensorF64> inputs = logical(test.inputs);
   interp::LazyEvaluator lazy(suite.program, inputs);
   lazy.set_work_limit(options.spot_work_limit);
+  lazy.set_deadline(options.deadline);
   Rng rng(options.seed);
   int64_t confirmed = 0;
   for (int64_t i = 0; i < options.spot_checks; ++i) {
@@ -38,7 +43,7 @@ Result<int64_t> spot_check(const Suite& suite, const TestCase& test, const Suite
     if (output.values.empty()) continue;
     const auto entry = rng.below(output.values.size());
     const Result<double> value = lazy.output(o, static_cast<int64_t>(entry));
-    if (!value && value.error().code == Code::LimitExceeded) break;
+    if (!value && is_no_time(value.error())) break;
     if (!value) return tl::unexpected(value.error());
     const double want = output.values[entry];
     // Both are float64; the bound is for the storage type and far wider than their difference.
@@ -60,6 +65,7 @@ Result<std::vector<ReferenceOutput>> interpreted(const ir::GraphPtr& program, co
   const std::vector<interp::TensorF64> inputs = logical(test.inputs);
   interp::LazyEvaluator lazy(program, inputs);
   lazy.set_work_limit(options.spot_work_limit);
+  lazy.set_deadline(options.deadline);
   Rng rng(options.seed);
   std::vector<ReferenceOutput> outputs;
   for (size_t o = 0; o < program->outputs.size(); ++o) {
@@ -73,7 +79,7 @@ Result<std::vector<ReferenceOutput>> interpreted(const ir::GraphPtr& program, co
     for (size_t i = 0; i < wanted; ++i) {
       const size_t entry = wanted == count ? i : rng.below(count);
       const Result<double> value = lazy.output(o, static_cast<int64_t>(entry));
-      if (!value && value.error().code == Code::LimitExceeded) break;
+      if (!value && is_no_time(value.error())) break;
       if (!value) return tl::unexpected(value.error());
       output.values[entry] = *value;
       if (std::isfinite(*value)) largest = std::max(largest, std::fabs(*value));
@@ -87,42 +93,65 @@ Result<std::vector<ReferenceOutput>> interpreted(const ir::GraphPtr& program, co
   return outputs;
 }
 
+/// The reference of one family.
+Result<TestCase> make_case(const ir::GraphPtr& program, const ir::Graph& safe, bool has_blocks,
+                           Family family, const SuiteOptions& options) {
+  TestCase test;
+  test.family = family;
+  MIRAGE_TRY(test.inputs, make_inputs(*program, family, options.seed));
+  if (has_blocks) {
+    MIRAGE_TRY(test.reference, interpreted(program, test, options));
+    if (options.deadline.is_over()) return fail(Code::Timeout, "the reference was given up");
+    return test;
+  }
+  ReferenceOptions reference;
+  reference.is_random = is_random(family);
+  reference.threads = options.threads;
+  reference.deadline = options.deadline;
+  MIRAGE_TRY(test.reference, reference_of(safe, test.inputs, reference));
+  return test;
+}
+
+/// Families that a program with these operators is checked on.
+std::vector<Family> families_of(bool has_blocks) {
+  if (has_blocks) return {Family::Ordinary, Family::Zeros};
+  return {all_families().begin(), all_families().end()};
+}
+
 }  // namespace
 
 Result<Suite> make_suite(ir::GraphPtr program, const ir::Graph& safe, const SuiteOptions& options) {
   const auto start = Clock::now();
   Suite suite;
   suite.program = std::move(program);
+  double longest = 0;  // seconds of one family
   bool has_blocks = false;
   for (const ir::Op& op : safe.ops) has_blocks |= ir::def(op.kind).form == ir::Form::Block;
-  for (Family family : all_families()) {
-    const bool is_first = suite.cases.empty();
-    if (!is_first && options.is_cancelled && options.is_cancelled()) break;
-    if (!is_first && seconds_since(start) * static_cast<double>(suite.cases.size() + 1) /
-                             static_cast<double>(suite.cases.size()) >
-                         options.time_limit_seconds) {
-      suite.notes.push_back(
-          fmt::format("not checked on {} inputs and the families after it: time", name_of(family)));
-      break;
-    }
-    if (has_blocks && family != Family::Ordinary && family != Family::Zeros) continue;
-    TestCase test;
-    test.family = family;
-    MIRAGE_TRY(test.inputs, make_inputs(*suite.program, family, options.seed));
-    if (has_blocks) {
-      MIRAGE_TRY(test.reference, interpreted(suite.program, test, options));
-    } else {
-      ReferenceOptions reference;
-      reference.is_random = is_random(family);
-      reference.threads = options.threads;
-      MIRAGE_TRY(test.reference, reference_of(safe, test.inputs, reference));
-    }
-    suite.cases.push_back(std::move(test));
-    if (is_first && !has_blocks) {
+  for (Family family : families_of(has_blocks)) {
+    if (suite.cases.empty()) {
+      MIRAGE_TRY(TestCase test, make_case(suite.program, safe, has_blocks, family, options));
+      suite.cases.push_back(std::move(test));
+      longest = seconds_since(start);
+      if (has_blocks) continue;
       MIRAGE_TRY(suite.spot_checks, spot_check(suite, suite.cases[0], options));
-      if (suite.spot_checks < options.spot_checks && suite.spot_checks > 0)
+      if (suite.spot_checks < options.spot_checks)
         suite.notes.push_back(fmt::format("the interpreter confirmed {} entries of the reference",
                                           suite.spot_checks));
+      continue;
+    }
+    const double begun = seconds_since(start);
+    if (!suite.skipped.empty() || begun + longest > options.time_limit_seconds) {
+      suite.skipped.push_back(family);
+      continue;
+    }
+    Result<TestCase> test = make_case(suite.program, safe, has_blocks, family, options);
+    longest = std::max(longest, seconds_since(start) - begun);
+    if (test) {
+      suite.cases.push_back(std::move(*test));
+    } else if (test.error().code == Code::Timeout) {
+      suite.skipped.push_back(family);
+    } else {
+      return tl::unexpected(test.error());
     }
   }
   return suite;

@@ -2,7 +2,6 @@
 // What every build of one program is checked on: inputs of several families with their float64
 // references. Made once, shared by all candidates.
 
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -23,17 +22,19 @@ struct Suite {
   ir::GraphPtr program;         // the user's
   std::vector<TestCase> cases;  // Ordinary first
   int64_t spot_checks = 0;      // reference entries that the interpreter confirmed
+  std::vector<Family> skipped;  // families without a case: no time
   std::vector<std::string> notes;
 };
 
 struct SuiteOptions {
   uint64_t seed = 1;
   int threads = 1;
-  /// Families after the first are left out, with a note, once this is spent.
+  /// Families after the first are left out once this is spent.
   double time_limit_seconds = 8;
+  /// What is not done by then is left out: Timeout if that is the first family.
+  Deadline deadline{};
   int64_t spot_checks = 64;
   uint64_t spot_work_limit = 30'000'000;
-  std::function<bool()> is_cancelled;
 };
 
 /// `safe` is the program with its exponentials shifted (lower/gauge.h); it may be the same graph.

@@ -22,7 +22,7 @@ Result<int> warm_up(const std::function<Result<void>()>& call, const TimeOptions
   do {
     MIRAGE_TRY(const double us, sample(call, 1));
     least = std::min(least, us);
-  } while (Clock::now() < end);
+  } while (Clock::now() < end && !options.deadline.is_over());
   const double wanted = Micros(options.min_sample).count();
   return std::clamp(static_cast<int>(std::ceil(wanted / std::max(least, 0.01))), 1, 1000);
 }
@@ -58,6 +58,7 @@ Result<std::vector<Timing>> time_in_turns(const std::vector<std::function<Result
   const auto end = Clock::now() + options.budget;
   for (int round = 0; round < options.max_samples; ++round) {
     if (round >= options.min_samples && Clock::now() >= end) break;
+    if (round >= 1 && options.deadline.is_over()) break;
     for (size_t i = 0; i < calls.size(); ++i) {
       MIRAGE_TRY(const double us, sample(calls[i], batch[i]));
       samples[i].push_back(us);

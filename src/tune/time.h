@@ -5,6 +5,7 @@
 #include <functional>
 #include <vector>
 
+#include "util/deadline.h"
 #include "util/result.h"
 
 namespace mirage::tune {
@@ -14,6 +15,7 @@ struct TimeOptions {
   std::chrono::milliseconds budget{150};  // all samples together
   int min_samples = 5;
   int max_samples = 200;
+  Deadline deadline{};  // no more samples then, but one
   /// Calls shorter than this are timed in batches, so that the clock's steps do not matter.
   std::chrono::microseconds min_sample{50};
 };

@@ -213,6 +213,14 @@ def test_optimize_cold_and_from_the_store(box):
     assert document("cache", "list")["records"] == []
 
 
+def test_a_time_limit_too_short_for_a_check(box):
+    found = document("optimize", "p.mu", "--time-limit", "0.1", "--no-cache")
+    assert found["stop"] == "time limit" and found["skipped"]
+    if not found["is_checked"]:
+        assert found["winner"] == 0 and found["winner_us"] is None
+    assert document("bench", "p.mu", "--time-limit", "0.1", "--no-cache")["programs"]
+
+
 def test_explain(box):
     found = document("explain", "p.mu", "--time-limit", "30", "--top", "1", "--threads", "1")
     assert found["kernels"] >= 1 and "kernel" in found["winner_text"]

@@ -70,6 +70,16 @@ def test_runs_from_several_threads_take_turns():
     assert len(results) == 2 and all(result.verdict for result in results)
 
 
+def test_without_time_the_program_itself_is_returned_and_called_unchecked():
+    graph = program(7)
+    best = mi.optimize(graph, time_limit=0, threads=1, use_records=False)
+    assert not best.report.is_checked and np.isnan(best.report.speed_up)
+    assert {stage for stage, _ in best.report.skipped} >= {"compile", "check"}
+    assert best.graph.hash == graph.hash and "NOT CHECKED" in str(best.report)
+    x, w = np.ones((7, 64), np.float32), np.ones((64, 32), np.float32)
+    assert np.allclose(best(x, w), 64, rtol=1e-4)
+
+
 def test_progress_is_told():
     news = []
     mi.optimize(program(), time_limit=5, threads=1, progress=news.append)

@@ -58,19 +58,23 @@ Result<int> run_bench(Arguments& arguments) {
       continue;
     }
     const optimize::Report& report = result->report;
-    log_sum += std::log(report.speed_up());
-    ++done;
+    if (report.is_checked()) {
+      log_sum += std::log(report.speed_up());
+      ++done;
+    }
     rows.push_back({{"file", file},
-                    {"baseline_us", report.baseline().timing.median_us},
-                    {"winner_us", report.best().timing.median_us},
+                    {"baseline_us", report.baseline_us()},
+                    {"winner_us", report.best_us()},
                     {"speed_up", report.speed_up()},
                     {"search_seconds", report.search.seconds},
                     {"total_seconds", report.total_seconds},
                     {"winner", report.best().plan}});
-    if (!arguments.json)
+    if (!arguments.json && !report.is_checked())
+      print(fmt::format("{:<28} not checked: no time\n", program->name));
+    else if (!arguments.json)
       print(fmt::format("{:<28} {:>9} {:>9}  {:>5.2f}x  search {:.2f} s  all {:.1f} s\n",
-                        program->name, report::time_text(report.baseline().timing.median_us),
-                        report::time_text(report.best().timing.median_us), report.speed_up(),
+                        program->name, report::time_text(report.baseline_us()),
+                        report::time_text(report.best_us()), report.speed_up(),
                         report.search.seconds, report.total_seconds));
   }
   const double geomean = done > 0 ? std::exp(log_sum / done) : 1;

@@ -70,8 +70,11 @@ Result<int> run_optimize(Arguments& arguments) {
 std::string explained(const optimize::Optimized& result) {
   const optimize::Report& report = result.report;
   const optimize::CandidateReport &best = report.best(), &zero = report.baseline();
-  std::string out = fmt::format("{}: candidate {} won, {:.2f} times as fast as written\n\n",
-                                report.program, best.number, report.speed_up());
+  std::string out =
+      report.is_checked()
+          ? fmt::format("{}: candidate {} won, {:.2f} times as fast as written\n\n", report.program,
+                        best.number, report.speed_up())
+          : fmt::format("{}: there was no time to check anything\n\n", report.program);
   out += fmt::format("  kernels            {:>12}  (as written: one an operator)\n",
                      result.lowered.launches.size());
   out += fmt::format("  memory between     {:>12}  bytes\n", result.lowered.workspace_bytes);

@@ -84,7 +84,7 @@ Result<std::shared_ptr<const Executable>> compile(const codegen::SourceUnit& uni
     for (const std::string& word :
          {std::string("-shared"), std::string("-o"), draft.string(), source.string()})
       command.push_back(word);
-    return run_process(command, options.time_limit);
+    return run_process(command, options.time_limit, options.deadline);
   };
   auto built = run_compiler(has_help);
   if (has_help && built && built->status != 0) {

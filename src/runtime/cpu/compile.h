@@ -13,6 +13,7 @@
 #include "runtime/cpu/cache_folder.h"
 #include "runtime/executable.h"
 #include "runtime/thread_pool.h"
+#include "util/deadline.h"
 #include "util/result.h"
 
 namespace mirage::runtime {
@@ -28,6 +29,7 @@ struct CompileOptions {
       cache_dir{};  // empty: $MIRAGE_CACHE_DIR, else $XDG_CACHE_HOME/mirage, ~/.cache/mirage
   bool use_cache = true;
   std::chrono::milliseconds time_limit{120000};
+  Deadline deadline{};                 // the compiler is stopped then: Timeout
   std::shared_ptr<ThreadPool> pool{};  // shared by all executables of a session; null: a new one
 };
 
@@ -38,6 +40,10 @@ Result<std::shared_ptr<const Executable>> compile(const codegen::SourceUnit& uni
 
 /// The compiler that compile() would use.
 Result<Compiler> find_compiler(const std::string& wanted = {});
+
+/// An executable that is compiled when it is first run; what compile() would say is said there.
+std::shared_ptr<const Executable> compile_when_run(const codegen::SourceUnit& unit,
+                                                   const CompileOptions& options = {});
 
 /// What was found before, else find_compiler.
 Result<Compiler> compiler_of(const CompileOptions& options);

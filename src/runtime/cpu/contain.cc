@@ -50,7 +50,8 @@ SharedMemory::~SharedMemory() {
   if (data_) munmap(data_, size_);
 }
 
-Result<void> contain(std::chrono::milliseconds limit, const std::function<Result<void>()>& body) {
+Result<void> contain(std::chrono::milliseconds limit, const std::function<Result<void>()>& body,
+                     const Deadline& deadline) {
   MIRAGE_TRY(SharedMemory memory, SharedMemory::make(sizeof(Report)));
   auto* report = reinterpret_cast<Report*>(memory.data());
   const pid_t child = fork();
@@ -67,7 +68,7 @@ Result<void> contain(std::chrono::milliseconds limit, const std::function<Result
     _exit(0);  // no destructors, no flushing of what the parent has buffered
   }
 
-  const auto deadline = std::chrono::steady_clock::now() + limit;
+  const auto end = std::chrono::steady_clock::now() + limit;
   auto pause = std::chrono::microseconds(50);
   int status = 0;
   for (;;) {
@@ -75,10 +76,11 @@ Result<void> contain(std::chrono::milliseconds limit, const std::function<Result
     if (ended == child) break;
     if (ended < 0 && errno != EINTR)
       return fail(Code::RunFailed, "cannot wait for a child: {}", std::strerror(errno));
-    if (std::chrono::steady_clock::now() >= deadline) {
+    if (std::chrono::steady_clock::now() >= end || deadline.is_over()) {
       kill(child, SIGKILL);
       while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
       }
+      if (deadline.is_over()) return fail(Code::Timeout, "was stopped: no more time");
       return fail(Code::Timeout, "ran longer than {} ms", limit.count());
     }
     std::this_thread::sleep_for(pause);

@@ -6,6 +6,7 @@
 #include <functional>
 #include <span>
 
+#include "util/deadline.h"
 #include "util/result.h"
 
 namespace mirage::runtime {
@@ -28,8 +29,10 @@ class SharedMemory {
 };
 
 /// Runs `body` in a forked child. RunFailed if it dies by a signal or exits on its own, Timeout if
-/// it takes longer, else what it returned. Only SharedMemory and the error come back. The child has
-/// only the calling thread: body must not use thread pools made before.
-Result<void> contain(std::chrono::milliseconds limit, const std::function<Result<void>()>& body);
+/// it takes longer than `limit` or the deadline, else what it returned. Only SharedMemory and the
+/// error come back. The child has only the calling thread: body must not use thread pools made
+/// before.
+Result<void> contain(std::chrono::milliseconds limit, const std::function<Result<void>()>& body,
+                     const Deadline& deadline = {});
 
 }  // namespace mirage::runtime

@@ -45,7 +45,7 @@ Result<void> precompile(const codegen::SourceUnit& unit, const CompileOptions& o
   for (const std::string& word : {std::string("-x"), std::string("c++-header"), std::string("-o"),
                                   draft.string(), prelude.string()})
     command.push_back(word);
-  const Result<ProcessResult> built = run_process(command, options.time_limit);
+  const Result<ProcessResult> built = run_process(command, options.time_limit, options.deadline);
   if (built && built->status == 0) fs::rename(draft, precompiled, error);
   std::error_code ignored;
   fs::remove(draft, ignored);

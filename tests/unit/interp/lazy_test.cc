@@ -169,6 +169,11 @@ TEST(Lazy, LargeProgramsAreCheapPerEntry) {
   const auto stopped = limited.output(0, 12345);
   ASSERT_FALSE(stopped);
   EXPECT_EQ(stopped.error().code, Code::LimitExceeded);
+  LazyEvaluator late(program(16, 512, 60000), element, nullptr);
+  late.set_deadline(Deadline::in_seconds(0));
+  const auto given_up = late.output(0, 12345);
+  ASSERT_FALSE(given_up);
+  EXPECT_EQ(given_up.error().code, Code::Timeout);
 }
 
 TEST(Lazy, NoSuchEntry) {

@@ -135,6 +135,23 @@ TEST(Report, TheProgramAsWrittenMayWin) {
   EXPECT_THAT(to_text(report), HasSubstr("nothing was faster than the program as written"));
 }
 
+TEST(Report, WhatWasSkippedIsSaidAndAnUncheckedProgramIsCalledOne) {
+  Report report = attention();
+  report.skipped = {{optimize::Stage::Check, "no check on inputs: zeros, subnormal"}};
+  EXPECT_THAT(to_text(report), HasSubstr("  skipped for lack of time\n"
+                                         "    check    no check on inputs: zeros, subnormal\n"));
+  report.candidates = {row(0, 0, 0, 0)};
+  report.rounds.clear();
+  report.winner = 0;
+  EXPECT_THAT(to_text(report), HasSubstr("NOT CHECKED"));
+  EXPECT_THAT(to_text(report), testing::Not(HasSubstr("faster")));
+  const auto found = nlohmann::json::parse(to_json(report));
+  EXPECT_EQ(found["is_checked"], false);
+  EXPECT_TRUE(found["winner_us"].is_null());
+  EXPECT_TRUE(found["speed_up"].is_null());
+  EXPECT_EQ(found["skipped"][0]["stage"], "check");
+}
+
 size_t widest(const std::string& text) {
   std::istringstream lines(text);
   size_t width = 0;

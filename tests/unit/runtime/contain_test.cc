@@ -47,6 +47,17 @@ TEST(Contain, ExitsAreErrors) {
   EXPECT_EQ(result.error().message, "exited with status 5 before it was done");
 }
 
+TEST(Contain, HangsEndAtTheDeadline) {
+  const auto result = contain(
+      milliseconds(50000),
+      []() -> Result<void> {
+        for (;;) pause();
+      },
+      Deadline::in_seconds(0.03));
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().message, "was stopped: no more time");
+}
+
 TEST(Contain, HangsAreErrors) {
   const auto result = contain(milliseconds(30), []() -> Result<void> {
     for (;;) pause();

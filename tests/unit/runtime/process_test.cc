@@ -30,5 +30,15 @@ TEST(RunProcess, LongOnesAreKilledWithTheirChildren) {
   EXPECT_EQ(result.error().code, Code::Timeout);
 }
 
+TEST(RunProcess, StopsAtTheDeadlineOrWhenCancelled) {
+  const std::vector<std::string> command = {"sh", "-c", "sleep 60"};
+  const std::atomic<bool> flag = true;
+  for (const Deadline& deadline : {Deadline::in_seconds(0.05), Deadline().or_when(&flag)}) {
+    const auto result = run_process(command, milliseconds(50000), deadline);
+    ASSERT_FALSE(result);
+    EXPECT_EQ(result.error().message, "sh was stopped: no more time");
+  }
+}
+
 }  // namespace
 }  // namespace mirage::runtime
