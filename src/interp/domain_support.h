@@ -28,6 +28,10 @@ class BitSet {
     for (size_t i = 0; i < std::min(words_.size(), other.words_.size()); ++i)
       words_[i] &= ~other.words_[i];
   }
+  void keep_all(const BitSet& other) {
+    for (size_t i = 0; i < words_.size(); ++i)
+      words_[i] &= i < other.words_.size() ? other.words_[i] : 0;
+  }
   bool is_empty() const {
     return std::all_of(words_.begin(), words_.end(), [](uint64_t word) { return word == 0; });
   }
@@ -76,9 +80,7 @@ class SupportDomain {
   static Value neg(const Value& a) { return a; }
   static Value add(const Value& a, const Value& b) {
     Value result = a;
-    result.inputs.insert_all(b.inputs);
-    result.exps.insert_all(b.exps);
-    result.roots.insert_all(b.roots);
+    insert(result, b);
     return result;
   }
   static Value sub(const Value& a, const Value& b) { return add(a, b); }
@@ -103,11 +105,18 @@ class SupportDomain {
   }
   static Value dot(const Value* a, int64_t step_a, const Value* b, int64_t step_b, int64_t n) {
     Value result;
-    for (int64_t i = 0; i < n; ++i) result = add(result, add(a[i * step_a], b[i * step_b]));
+    for (int64_t i = 0; i < n; ++i)
+      for (const Value* term : {&a[i * step_a], &b[i * step_b]}) insert(result, *term);
     return result;
   }
 
  private:
+  static void insert(Value& into, const Value& value) {
+    into.inputs.insert_all(value.inputs);
+    into.exps.insert_all(value.exps);
+    into.roots.insert_all(value.roots);
+  }
+
   std::vector<Support> exps_, roots_, denominators_;
 };
 

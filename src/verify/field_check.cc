@@ -6,12 +6,14 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <unordered_map>
 
 #include "interp/domain_field.h"
 #include "interp/domain_support.h"
 #include "interp/evaluator.h"
 #include "util/rng.h"
 #include "verify/domain_degree.h"
+#include "verify/group_ring.h"
 
 namespace mirage::verify {
 namespace {
@@ -92,38 +94,46 @@ class Check final : public FieldCheck {
   using Record = typename Field::Record;
 
   Check(const ir::Graph& reference, const ir::Graph& candidate)
-      : reference_(reference), candidate_(candidate) {}
-
-  Result<void> prepare() {
-    MIRAGE_TRY(first_, dependence_of(graph(0)));
-    MIRAGE_TRY(second_, dependence_of(graph(1)));
-    for (size_t i = 0; i < graph(0).inputs.size(); ++i)
+      : reference_(reference), candidate_(candidate) {
+    for (size_t i = 0; i < reference.inputs.size(); ++i)
       levels_.push_back(std::max(reference_.input_levels(i), candidate_.input_levels(i)));
-    MIRAGE_TRY_VOID(examine());
-    return {};
   }
 
-  Result<FieldTrial> trial(uint64_t seed) override {
+  Result<FieldTrial> trial(uint64_t seed, bool with_bound) override {
     FieldTrial result;
+    const PrimeChain* chain = nullptr;
+    uint64_t key = 0;
     // A few chains: whether a constant is a square depends on the prime.
     for (uint64_t attempt = 0; attempt < 6 && !result.is_defined; ++attempt) {
       Rng rng(interp::mix(seed, attempt));
-      const PrimeChain& chain = interp::prime_chain(rng.below(interp::chain_count()));
-      const uint64_t key = rng.next();
-      Field d(chain, key), e(chain, key);
+      chain = &interp::prime_chain(rng.below(interp::chain_count()));
+      key = rng.next();
+      Field d(*chain, key), e(*chain, key);
       MIRAGE_TRY(result.is_defined, run(rng, d, e));
       note(d, e);
     }
     if (!result.is_defined) return result;
+    bool may_be_equal = true;
     for (size_t i = 0; i < graph(0).outputs.size(); ++i) {
       result.equal.emplace_back();
       for (size_t j = 0; j < graph(1).outputs.size(); ++j)
         result.equal.back().push_back(same(reference_.output(i), candidate_.output(j)));
+      const std::vector<bool>& row = result.equal.back();
+      may_be_equal = may_be_equal && std::find(row.begin(), row.end(), true) != row.end();
+    }
+    if (!with_bound || !may_be_equal) return result;
+    std::vector<Tensor> inputs;
+    for (size_t i = 0; i < levels_.size(); ++i) inputs.push_back(reference_.input(i));
+    MIRAGE_TRY_VOID(examine());
+    if (!bound_reason_.empty()) return result;
+    if (is_independent_) {
+      result.log2_error = log2_error(exponent_degree_);
+    } else {
+      MIRAGE_TRY(result.log2_error, ring_error(*chain, key, inputs, result.equal));
     }
     return result;
   }
 
-  double log2_error() const override { return log2_error_; }
   const std::string& bound_reason() const override { return bound_reason_; }
   const std::string& domain_objection() const override { return objection_; }
   bool families_are_disjoint() const override { return disjoint_; }
@@ -172,13 +182,19 @@ class Check final : public FieldCheck {
     for (int attempt = 0; attempt < kMaxResamples; ++attempt) {
       d.restart();
       MIRAGE_TRY_VOID(reference_.run(d));
-      BitSet again = wanted(d.failed_roots(), first_.roots);
-      if (d.failed_roots().empty()) {
+      BitSet again;
+      if (!d.failed_roots().empty()) {
+        MIRAGE_TRY_VOID(know_dependence());
+        again = wanted(d.failed_roots(), first_.roots);
+      } else {
         for (size_t i = 0; i < levels_.size(); ++i) candidate_.input(i) = reference_.input(i);
         e.restart();
         MIRAGE_TRY_VOID(candidate_.run(e));
         if (all_defined(reference_) && all_defined(candidate_)) return true;
-        again = wanted(e.failed_roots(), second_.roots);
+        if (!e.failed_roots().empty()) {
+          MIRAGE_TRY_VOID(know_dependence());
+          again = wanted(e.failed_roots(), second_.roots);
+        }
       }
       const bool all = again.is_empty();
       size_t number = 0;
@@ -188,6 +204,14 @@ class Check final : public FieldCheck {
             entry = d.random(rng, levels_[i]);
     }
     return false;
+  }
+
+  Result<void> know_dependence() {
+    if (knows_dependence_) return {};
+    knows_dependence_ = true;
+    MIRAGE_TRY(first_, dependence_of(graph(0)));
+    MIRAGE_TRY(second_, dependence_of(graph(1)));
+    return {};
   }
 
   /// Inputs to draw again: those of failed radicands that no good radicand shares, or all of them.
@@ -206,30 +230,43 @@ class Check final : public FieldCheck {
 
   /// Error bound and domain obligations: two runs over one chain with gauges at zero.
   Result<void> examine() {
+    if (is_examined_) return {};
+    is_examined_ = true;
+    MIRAGE_TRY_VOID(know_dependence());
     Record records[2][2];  // run, side
-    const PrimeChain& chain = interp::prime_chain(7);
-    bool is_defined = true;
-    for (size_t run_number = 0; run_number < 2 && is_defined; ++run_number) {
-      Rng rng(interp::mix(0x6578616d, run_number));
-      Field d(chain, 11), e(chain, 11);
-      d.set_zero_gauges(true);
-      e.set_zero_gauges(true);
-      MIRAGE_TRY(is_defined, run(rng, d, e));
-      if (!is_defined) break;
-      d.restart();
-      e.restart();
-      d.set_record(&records[run_number][0]);
-      e.set_record(&records[run_number][1]);
-      MIRAGE_TRY_VOID(reference_.run(d));
-      MIRAGE_TRY_VOID(candidate_.run(e));
-      note(d, e);
+    const PrimeChain* chain = nullptr;
+    bool is_defined = false;
+    // A few chains, as for trials.
+    for (size_t attempt = 0; attempt < 6 && !is_defined; ++attempt) {
+      chain = &interp::prime_chain((7 + attempt) % interp::chain_count());
+      is_defined = true;
+      for (size_t run_number = 0; run_number < 2 && is_defined; ++run_number) {
+        Rng rng(interp::mix(0x6578616d, run_number));
+        Field d(*chain, 11), e(*chain, 11);
+        d.set_zero_gauges(true);
+        e.set_zero_gauges(true);
+        MIRAGE_TRY(is_defined, run(rng, d, e));
+        if (!is_defined) break;
+        d.restart();
+        e.restart();
+        records[run_number][0] = records[run_number][1] = {};
+        d.set_record(&records[run_number][0]);
+        e.set_record(&records[run_number][1]);
+        MIRAGE_TRY_VOID(reference_.run(d));
+        MIRAGE_TRY_VOID(candidate_.run(e));
+        note(d, e);
+      }
     }
-    MIRAGE_TRY_VOID(bound(is_defined ? &records[0][0] : nullptr));
-    if (!is_defined) return {};
+    if (!is_defined) {
+      bound_reason_ = "no bound: no inputs were found on which both are defined";
+      objection_ = "domain: no inputs were found on which denominators could be compared";
+      return {};
+    }
+    MIRAGE_TRY_VOID(bound(records[0], chain->level[1]));
     // Exponents that are independent for every output entry (the bound), and roots and denominators
     // that are the same function up to a unit or have different inputs.
-    const interp::Prime& p = chain.level[0];
-    disjoint_ = log2_error_ < 0;
+    const interp::Prime& p = chain->level[0];
+    disjoint_ = bound_reason_.empty() && is_independent_;
     for (const int side : {0, 1}) {
       const Dependence& calls = side == 0 ? first_ : second_;
       disjoint_ =
@@ -332,36 +369,26 @@ class Check final : public FieldCheck {
     return {};
   }
 
-  Result<void> bound(const Record* records) {
+  Result<void> bound(const Record (&records)[2], const interp::Prime& q) {
     MIRAGE_TRY(const Degrees a, degrees_of(graph(0)));
     MIRAGE_TRY(const Degrees b, degrees_of(graph(1)));
-    if (!records) {
-      bound_reason_ = "no bound: no inputs were found on which both are defined";
-      return {};
-    }
     // Exponents that are the same function up to sign are one variable.
     std::vector<uint64_t> exponents = records[0].exponents;
     exponents.insert(exponents.end(), records[1].exponents.begin(), records[1].exponents.end());
     std::vector<const Support*> arguments;
     for (const Support& call : first_.exps) arguments.push_back(&call);
     for (const Support& call : second_.exps) arguments.push_back(&call);
-    const interp::Prime& q = interp::prime_chain(7).level[1];
-    std::vector<std::pair<uint64_t, const BitSet*>> families;
+    std::vector<const BitSet*> families;
+    std::unordered_map<uint64_t, size_t> known;
     std::vector<size_t> family_of(exponents.size(), SIZE_MAX);
     for (size_t i = 0; i < exponents.size(); ++i) {
       const uint64_t canonical = std::min(exponents[i], q.neg(exponents[i]));
       if (canonical == 0) continue;
-      for (size_t f = 0; f < families.size() && family_of[i] == SIZE_MAX; ++f)
-        if (families[f].first == canonical) family_of[i] = f;
-      if (family_of[i] != SIZE_MAX) continue;
-      family_of[i] = families.size();
-      families.emplace_back(canonical, &arguments[i]->inputs);
-      if (families.size() > 2000) {
-        bound_reason_ = "no bound: too many exponentials";
-        return {};
-      }
+      const auto [at, is_new] = known.emplace(canonical, families.size());
+      family_of[i] = at->second;
+      if (is_new) families.push_back(&arguments[i]->inputs);
     }
-    size_t most_roots = 0;
+    is_independent_ = true;
     const size_t outputs = first_.outputs.size();
     std::set<std::vector<size_t>> examined;
     for (size_t entry = 0; entry < std::max(outputs, second_.outputs.size()); ++entry) {
@@ -380,48 +407,96 @@ class Check final : public FieldCheck {
       };
       add(first_, 0);
       add(second_, first_.exps.size());
-      most_roots = std::max(most_roots, roots.size());
-      if (!examined.insert({used.begin(), used.end()}).second) continue;
-      for (size_t family : used) {
-        BitSet own = *families[family].second;
-        for (size_t other : used)
-          if (other != family) own.remove_all(*families[other].second);
-        if (own.is_empty()) {
-          bound_reason_ = "no bound: exponents are not independent block by block";
-          return {};
+      most_roots_ = std::max(most_roots_, roots.size());
+      if (!is_independent_ || !examined.insert({used.begin(), used.end()}).second) continue;
+      is_independent_ = have_own_inputs(used, families);
+    }
+    degree_ = std::max(a.top + b.bottom, b.top + a.bottom) + 1;
+    exponent_degree_ = 1 + std::max(a.exponent, b.exponent);
+    if (log2_error(exponent_degree_) == 0) bound_reason_ = "no bound: degrees are too large";
+    return {};
+  }
+
+  /// Each of these exponents has an input that none of the others has. Inputs of several are
+  /// counted first, so that many exponents are no trouble.
+  static bool have_own_inputs(const std::set<size_t>& used,
+                              const std::vector<const BitSet*>& families) {
+    BitSet once, twice;
+    for (size_t family : used) {
+      BitSet both = once;
+      both.keep_all(*families[family]);
+      twice.insert_all(both);
+      once.insert_all(*families[family]);
+    }
+    return std::all_of(used.begin(), used.end(),
+                       [&](size_t family) { return families[family]->exceeds(twice); });
+  }
+
+  /// Theorems A and C with the smallest prime in use: `exponents` is what exponentials add to the
+  /// degree.
+  double log2_error(double exponents) const {
+    const double bits = L == 2 ? 59 : 57;
+    return std::min(0.0, std::log2(degree_) + std::log2(exponents) +
+                             2 * static_cast<double>(most_roots_) - bits);
+  }
+
+  /// Theorem B: both are evaluated again on these inputs in the group ring. A bound if all entries
+  /// that were equal are equal there too.
+  Result<double> ring_error(const PrimeChain& chain, uint64_t key,
+                            const std::vector<Tensor>& inputs,
+                            const std::vector<std::vector<bool>>& equal) {
+    using Ring = RingDomain<L>;
+    Ring d(chain, key), e(chain, key);
+    Evaluator<Ring> a(graph(0)), b(graph(1));
+    for (size_t i = 0; i < inputs.size(); ++i)
+      for (Evaluator<Ring>* side : {&a, &b}) {
+        interp::reset(side->input(i), inputs[i].shape);
+        for (size_t k = 0; k < inputs[i].data.size(); ++k)
+          side->input(i).data[k] = d.plain(inputs[i].data[k]);
+      }
+    MIRAGE_TRY_VOID(a.run(d));
+    MIRAGE_TRY_VOID(b.run(e));
+    double count = 1, height = 0;
+    for (size_t i = 0; i < equal.size(); ++i)
+      for (size_t j = 0; j < equal[i].size(); ++j) {
+        if (!equal[i][j]) continue;
+        for (size_t k = 0; k < a.output(i).data.size(); ++k) {
+          const auto found = d.compare(a.output(i).data[k], b.output(j).data[k]);
+          if (!found.is_equal && d.obstacle().empty() && e.obstacle().empty())
+            bound_reason_ = "no bound: equality needs a law of exponents";
+          count = std::max(count, found.count);
+          height = std::max(height, found.height);
         }
       }
-    }
-    // Theorems A and C with the smallest prime in use.
-    const double degree = std::max(a.top + b.bottom, b.top + a.bottom) + 1;
-    const double exponent = 1 + std::max(a.exponent, b.exponent);
-    const double bits = L == 2 ? 59 : 57;
-    log2_error_ = std::min(
-        0.0, std::log2(degree) + std::log2(exponent) + 2 * static_cast<double>(most_roots) - bits);
-    if (log2_error_ == 0) bound_reason_ = "no bound: degrees are too large";
-    return {};
+    for (const std::string& obstacle : {d.obstacle(), e.obstacle()})
+      if (!obstacle.empty()) bound_reason_ = "no bound: " + obstacle;
+    if (!bound_reason_.empty()) return 0.0;
+    // The difference of two exponents is one of sums of `height` exponents.
+    const double error = log2_error(1 + count * 2 * height * exponent_degree_);
+    if (error == 0) bound_reason_ = "no bound: degrees are too large";
+    return error;
   }
 
   Evaluator<Field> reference_, candidate_;
   Dependence first_, second_;
   std::vector<int> levels_;
   interp::OpaqueUse opaque_;
-  bool disjoint_ = false;
-  double log2_error_ = 0;
+  bool knows_dependence_ = false, is_examined_ = false;
+  bool disjoint_ = false, is_independent_ = false;
+  double degree_ = 1, exponent_degree_ = 1;
+  size_t most_roots_ = 0;
   std::string bound_reason_, objection_;
 };
 
 template <int L>
-Result<std::unique_ptr<FieldCheck>> make(const ir::Graph& reference, const ir::Graph& candidate) {
-  auto check = std::make_unique<Check<L>>(reference, candidate);
-  MIRAGE_TRY_VOID(check->prepare());
-  return std::unique_ptr<FieldCheck>(std::move(check));
+std::unique_ptr<FieldCheck> make(const ir::Graph& reference, const ir::Graph& candidate) {
+  return std::make_unique<Check<L>>(reference, candidate);
 }
 
 }  // namespace
 
-Result<std::unique_ptr<FieldCheck>> make_field_check(const ir::Graph& reference,
-                                                     const ir::Graph& candidate) {
+std::unique_ptr<FieldCheck> make_field_check(const ir::Graph& reference,
+                                             const ir::Graph& candidate) {
   const int length = std::max(interp::chain_length(reference), interp::chain_length(candidate));
   return length <= 2 ? make<2>(reference, candidate) : make<4>(reference, candidate);
 }

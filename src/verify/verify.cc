@@ -151,13 +151,17 @@ class Verifier {
   };
   Outcome trials(FieldCheck& check) {
     std::vector<std::vector<bool>> equal;
-    const double per_trial = check.log2_error();
+    double log2_error = 0;
+    bool is_bounded = true;
+    int count = 0;
     // Without a bound, the same number of points as a typical program would need, and one more.
-    const int wanted =
-        per_trial < -1 ? static_cast<int>(std::ceil(options_.log2_target / per_trial)) : 3;
-    const int count = std::clamp(wanted, 1, options_.max_trials);
-    for (int i = 0; i < count; ++i) {
-      Result<FieldTrial> trial = check.trial(interp::mix(options_.seed, static_cast<uint64_t>(i)));
+    const auto is_enough = [&] {
+      return count == options_.max_trials ||
+             (is_bounded ? count > 0 && log2_error <= options_.log2_target : count >= 3);
+    };
+    for (; !is_enough(); ++count) {
+      const uint64_t seed = interp::mix(options_.seed, static_cast<uint64_t>(count));
+      Result<FieldTrial> trial = check.trial(seed);
       if (!trial) return {false, true, trial.error().message};
       if (!trial->is_defined) return {false, false, {}};
       if (equal.empty()) equal = trial->equal;
@@ -166,20 +170,18 @@ class Verifier {
       std::vector<size_t> order;
       if (!match(equal, 0, order)) return {};
       verdict_.output_order = order;
+      is_bounded = is_bounded && trial->log2_error < 0;
+      log2_error += trial->log2_error;
     }
     verdict_.trials = count;
-    if (per_trial < 0) verdict_.log2_error_bound = per_trial * count;
+    if (is_bounded) verdict_.log2_error_bound = log2_error;
     return {true, true, {}};
   }
 
   void field(const SmallPair& pair) {
-    Result<std::unique_ptr<FieldCheck>> check = make_field_check(*pair.reference, *pair.candidate);
-    if (!check) {
-      unknown(check.error().message);
-      return;
-    }
-    const Outcome outcome = trials(**check);
-    verdict_.uninterpreted = (*check)->uninterpreted();
+    const auto check = make_field_check(*pair.reference, *pair.candidate);
+    const Outcome outcome = trials(*check);
+    verdict_.uninterpreted = check->uninterpreted();
     if (!outcome.error.empty()) {
       unknown(outcome.error);
       return;
@@ -189,17 +191,17 @@ class Verifier {
       differ(pair, outcome.is_defined);
       return;
     }
-    if (const std::string& objection = (*check)->domain_objection(); !objection.empty()) {
+    if (const std::string& objection = check->domain_objection(); !objection.empty()) {
       has_domain_objection_ = true;
       unknown(objection);
       return;
     }
-    if (verdict_.log2_error_bound == 0 && !(*check)->bound_reason().empty())
-      verdict_.notes.push_back((*check)->bound_reason());
+    if (verdict_.log2_error_bound == 0 && !check->bound_reason().empty())
+      verdict_.notes.push_back(check->bound_reason());
     verdict_.method = Method::Field;
     verdict_.answer = Answer::Equivalent;
     verdict_.all_sizes = pair.is_large_enough;
-    if (!(*check)->families_are_disjoint()) {
+    if (!check->families_are_disjoint()) {
       verdict_.all_sizes = false;
       verdict_.notes.push_back(
           "these sizes only: exponents, roots or denominators at different indices share their "
@@ -215,11 +217,9 @@ class Verifier {
       bool is_equal = false;
       if (pair) {
         const auto check = make_field_check(*pair->reference, *pair->candidate);
-        if (check) {
-          const auto trial = (*check)->trial(interp::mix(options_.seed, 77));
-          std::vector<size_t> order;
-          is_equal = trial && trial->is_defined && match(trial->equal, 0, order);
-        }
+        const auto trial = check->trial(interp::mix(options_.seed, 77), false);
+        std::vector<size_t> order;
+        is_equal = trial && trial->is_defined && match(trial->equal, 0, order);
       }
       if (!is_equal) {
         // Two extents that happen to be equal at the first: nothing is known about the real size.
@@ -290,13 +290,12 @@ class Verifier {
     const Result<SmallPair> pair = shrink(**a, **b);
     if (!pair) return false;
     const auto check = make_field_check(*pair->reference, *pair->candidate);
-    if (!check || !(*check)->domain_objection().empty()) return false;
-    if (!trials(**check).is_equal) return false;
+    if (!trials(*check).is_equal || !check->domain_objection().empty()) return false;
     verdict_.answer = Answer::Equivalent;
     verdict_.method = Method::Field;
     verdict_.all_sizes = false;
     verdict_.reason.clear();
-    verdict_.uninterpreted = (*check)->uninterpreted();
+    verdict_.uninterpreted = check->uninterpreted();
     verdict_.notes.push_back("these sizes only: a literal stands for an extent");
     return true;
   }

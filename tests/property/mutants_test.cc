@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "ir/text.h"
 #include "property/judge.h"
 #include "property/mutant_programs.h"
@@ -38,6 +40,35 @@ TEST_P(Mutants, WrongOnesAreNotAcceptedAndRewritesNotRejected) {
 
 INSTANTIATE_TEST_SUITE_P(All, Mutants, ::testing::ValuesIn(mutant_programs()),
                          [](const auto& row) { return std::string(row.param.name); });
+
+class Examples : public ::testing::TestWithParam<std::string> {};
+
+// Rewrites of every program of examples/ are equivalent, and a bound is claimed.
+TEST_P(Examples, RewritesHaveABound) {
+  const auto program = ir::load_graph(MIRAGE_SOURCE_DIR "/examples/" + GetParam() + ".mu");
+  ASSERT_TRUE(program) << program.error().message;
+  constexpr uint64_t kSeed = 22;
+  Rng rng(kSeed);
+  for (int i = 0; i < 4; ++i) {
+    const Changed changed = rewritten(*program, rng, 1 + i);
+    if (!changed.graph) continue;
+    const auto verdict = verify::verify(**program, *changed.graph);
+    ASSERT_TRUE(verdict) << verdict.error().message;
+    EXPECT_TRUE(verdict->is_equivalent() && verdict->log2_error_bound <= -50)
+        << changed.what << ": " << to_string(*verdict) << ", seed " << kSeed;
+  }
+}
+
+std::vector<std::string> examples() {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(MIRAGE_SOURCE_DIR "/examples"))
+    if (entry.path().extension() == ".mu") names.push_back(entry.path().stem().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Examples, ::testing::ValuesIn(examples()),
+                         [](const auto& row) { return row.param; });
 
 class PublishedMutants : public ::testing::TestWithParam<PublishedFile> {};
 
