@@ -18,25 +18,6 @@ std::string shortened(std::string_view text, size_t width) {
   return std::string(text.substr(0, width - 3)) + "...";
 }
 
-/// Words of a text in lines of the page's width, indented; all but the first by `hanging` more.
-std::string wrapped(std::string_view text, size_t indent, size_t hanging = 0) {
-  std::string out, line(indent, ' ');
-  size_t start = 0;
-  while (start < text.size()) {
-    size_t end = std::min(text.find(' ', start), text.size());
-    const std::string_view word = text.substr(start, end - start);
-    if (line.size() > indent && line.size() + 1 + word.size() > kWidth) {
-      out += line + "\n";
-      if (out.find('\n') == out.size() - 1) indent += hanging;
-      line.assign(indent, ' ');
-    }
-    if (line.size() > indent) line += ' ';
-    line += word;
-    start = end + 1;
-  }
-  return out + line + "\n";
-}
-
 std::string bar(double part, size_t width) {
   const auto filled =
       static_cast<size_t>(std::lround(std::clamp(part, 0.0, 1.0) * static_cast<double>(width)));
@@ -108,6 +89,9 @@ std::string winner(const Report& report) {
   out += fmt::format("    time     {} (10 % to 90 %: {} to {}, {} samples)\n",
                      time_text(best.timing.median_us), time_text(best.timing.low_us),
                      time_text(best.timing.high_us), best.timing.samples);
+  if (best.predicted_us > 0)
+    out += fmt::format("    model    predicted {}, {:.2f} of the time measured\n",
+                       time_text(best.predicted_us), best.predicted_us / best.timing.median_us);
   if (report.winner != 0)
     out += fmt::format("    before   {}, operator by operator: {:.2f} times as fast\n",
                        time_text(report.baseline().timing.median_us), report.speed_up());
@@ -148,6 +132,24 @@ std::string losses(const Report& report) {
 }
 
 }  // namespace
+
+std::string wrapped(std::string_view text, size_t indent, size_t hanging) {
+  std::string out, line(indent, ' ');
+  size_t start = 0;
+  while (start < text.size()) {
+    size_t end = std::min(text.find(' ', start), text.size());
+    const std::string_view word = text.substr(start, end - start);
+    if (line.size() > indent && line.size() + 1 + word.size() > kWidth) {
+      out += line + "\n";
+      if (out.find('\n') == out.size() - 1) indent += hanging;
+      line.assign(indent, ' ');
+    }
+    if (line.size() > indent) line += ' ';
+    line += word;
+    start = end + 1;
+  }
+  return out + line + "\n";
+}
 
 std::string time_text(double microseconds) {
   const auto digits = [](double value) { return value < 10 ? 2 : value < 100 ? 1 : 0; };

@@ -223,7 +223,18 @@ def test_a_time_limit_too_short_for_a_check(box):
 
 def test_explain(box):
     found = document("explain", "p.mu", "--time-limit", "30", "--top", "1", "--threads", "1")
-    assert found["kernels"] >= 1 and "kernel" in found["winner_text"]
+    assert "kernel" in found["winner_text"]
+    written = found["written_work"]
+    assert written["launches"] == len(written["kernels"]) == 6  # with a maximum and a difference that make exp safe
+    # Each operator reads and writes its tensors; the product does 4 x 2 sums of 8 terms.
+    product = written["kernels"][-1]
+    assert product["read_bytes"] == 4 * (4 * 8 + 8 * 2) and product["written_bytes"] == 4 * 4 * 2
+    assert product["flops"] == 2 * 4 * 2 * 8
+    assert sum(k["read_bytes"] for k in found["winner_work"]["kernels"]) <= sum(
+        k["read_bytes"] for k in written["kernels"])
+    text = mirage("explain", "p.mu", "--time-limit", "30", "--top", "1", "--threads", "1").stdout
+    table = text[:text.index("kernel @")]
+    assert "launch" in table and "predicted" in table and max(map(len, table.splitlines())) <= 80
 
 
 def test_damaged_record_store_is_no_obstacle(box):

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "command.h"
+#include "explain.h"
 #include "ir/load_file.h"
 #include "ir/text.h"
 #include "report/report.h"
@@ -67,43 +68,16 @@ Result<int> run_optimize(Arguments& arguments) {
   return interrupted() ? kInterrupted : kFine;
 }
 
-std::string explained(const optimize::Optimized& result) {
-  const optimize::Report& report = result.report;
-  const optimize::CandidateReport &best = report.best(), &zero = report.baseline();
-  std::string out =
-      report.is_checked()
-          ? fmt::format("{}: candidate {} won, {:.2f} times as fast as written\n\n", report.program,
-                        best.number, report.speed_up())
-          : fmt::format("{}: there was no time to check anything\n\n", report.program);
-  out += fmt::format("  kernels            {:>12}  (as written: one an operator)\n",
-                     result.lowered.launches.size());
-  out += fmt::format("  memory between     {:>12}  bytes\n", result.lowered.workspace_bytes);
-  out += fmt::format("  time               {:>12}  as written {}\n",
-                     report::time_text(best.timing.median_us),
-                     report::time_text(zero.timing.median_us));
-  if (best.predicted_us > 0)
-    out += fmt::format("  predicted          {:>12}\n", report::time_text(best.predicted_us));
-  out += fmt::format("  verdict            {}\n\n", verify::to_string(best.verdict));
-  for (const optimize::CandidateReport& row : report.candidates)
-    if (&row != &best) out += fmt::format("  {:>3}  {}\n", row.number, row.lost);
-  return out + "\n" + ir::print(*result.winner);
-}
-
 Result<int> run_explain(Arguments& arguments) {
   Result<optimize::Optimized> result = run(arguments);
   if (!result && interrupted()) return int{kInterrupted};
   if (!result) return tl::unexpected(result.error());
-  if (!arguments.json) {
-    print(explained(*result));
-    return kFine;
-  }
-  Json document = Json::parse(report::to_json(result->report), nullptr, false);
-  document["schema"] = "mirage/explain/1";
-  document["kernels"] = result->lowered.launches.size();
-  document["workspace_bytes"] = result->lowered.workspace_bytes;
-  document["winner_text"] = ir::print(*result->winner);
-  print_document(document);
-  return kFine;
+  MIRAGE_TRY(const Explanation explanation, explain(*result));
+  if (arguments.json)
+    print_document(explanation.document);
+  else
+    print(explanation.text);
+  return interrupted() ? kInterrupted : kFine;
 }
 
 void add_options(CLI::App& command, Arguments& arguments) {
