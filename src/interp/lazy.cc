@@ -1,6 +1,7 @@
 // Entries on demand: recursion over (value, index) with a memo; entries of block results are
 // computed by lazy_block.h, which reads its operands through the same recursion.
 
+#include "interp/element_index.h"
 #include "interp/eval_op.h"
 #include "interp/interp.h"
 #include "interp/lazy_block.h"
@@ -12,8 +13,8 @@ struct LazyEvaluator::State {
   std::span<const TensorF64> tensors;
   InputElement element = nullptr;
   const void* context = nullptr;
-  std::vector<Memo> memos;                         // by ValueId
-  std::vector<ir::Strides> strides;                // by ValueId, row-major
+  std::vector<Memo> memos;  // by ValueId
+  ElementIndex numbers;
   std::vector<size_t> input_number;                // by ValueId
   std::vector<std::unique_ptr<LazyBlock>> blocks;  // by OpId
   Ledger ledger;
@@ -22,10 +23,9 @@ struct LazyEvaluator::State {
   explicit State(ir::GraphPtr program)
       : graph(std::move(program)),
         memos(graph->values.size()),
+        numbers(*graph),
         input_number(graph->values.size(), SIZE_MAX) {
     for (size_t i = 0; i < graph->inputs.size(); ++i) input_number[graph->inputs[i].index] = i;
-    for (const ir::Value& value : graph->values)
-      strides.push_back(ir::row_major_strides(value.type.shape));
     for (const ir::Op& op : graph->ops) {
       const auto read = [this, &op](size_t input, int64_t first, int64_t step, size_t n,
                                     WideF64* out) { row(op.operands[input], first, step, n, out); };
@@ -51,7 +51,10 @@ struct LazyEvaluator::State {
   WideF64 at(ir::ValueId id, int64_t index) {
     if (graph->is_input(id)) return input(input_number[id.index], index);
     const ir::Op& op = *graph->def_of(id);
-    if (ir::def(op.kind).form == ir::Form::Move) return move(op, id, index);
+    if (ir::def(op.kind).form == ir::Form::Move) {
+      const auto [from, number] = numbers.moved(op, index);
+      return at(from, number);
+    }
     if (const WideF64* known = memos[id.index].find(index)) return *known;
     if (!ledger.spend(1)) return {};
     const WideF64 value = compute(op, id, index);
@@ -67,18 +70,17 @@ struct LazyEvaluator::State {
       case ir::Form::Map: {
         WideF64 args[2];
         for (size_t k = 0; k < op.operands.size(); ++k)
-          args[k] = at(op.operands[k], broadcast_index(id, index, op.operands[k], 0));
+          args[k] = at(op.operands[k], numbers.broadcast(id, index, op.operands[k], 0));
         return ir::eval_map(op.kind, domain, op.attrs,
                             std::span<const WideF64>(args, op.operands.size()));
       }
       case ir::Form::Contract:
-        return contract(op, id, index);
+        return contract(op, index);
       case ir::Form::Reduce: {
         const size_t axis = static_cast<size_t>(op.attrs.axis);
         const int64_t n = graph->type(op.operands[0]).shape[axis];
-        const int64_t step = strides[op.operands[0].index][axis];
-        // The result has extent 1 along the axis, so that its index splits at the same inner size.
-        const int64_t first = index / step * step * n + index % step;
+        const int64_t step = numbers.strides(op.operands[0])[axis];
+        const int64_t first = numbers.reduced(op.operands[0], axis, index);
         if (!ledger.spend(n)) return {};
         std::vector<WideF64> terms(static_cast<size_t>(n));
         row(op.operands[0], first, step, terms.size(), terms.data());
@@ -94,65 +96,20 @@ struct LazyEvaluator::State {
     return {};
   }
 
-  /// Index of `operand` that element `index` of `result` reads; the last `trailing` axes count 0.
-  int64_t broadcast_index(ir::ValueId result, int64_t index, ir::ValueId operand, size_t trailing) {
-    const ir::Shape& to = graph->type(operand).shape;
-    const size_t rank = graph->type(result).shape.size();
-    int64_t at_operand = 0;
-    for (size_t i = 0; i + trailing < rank; ++i) {
-      const int64_t position = index / strides[result.index][i];
-      index %= strides[result.index][i];
-      if (i + to.size() < rank) continue;
-      const size_t axis = i + to.size() - rank;
-      if (to[axis] != 1) at_operand += position * strides[operand.index][axis];
-    }
-    return at_operand;
-  }
-
-  WideF64 contract(const ir::Op& op, ir::ValueId id, int64_t index) {
-    const ir::Shape& lhs = graph->type(op.operands[0]).shape;
-    const int64_t k = lhs.back(), n = graph->type(id).shape.back();
-    const int64_t m = lhs[lhs.size() - 2];
-    const int64_t line = index / n % m, column = index % n;
-    const int64_t a = broadcast_index(id, index, op.operands[0], 2) + line * k;
-    const int64_t b = broadcast_index(id, index, op.operands[1], 2) + column;
+  WideF64 contract(const ir::Op& op, int64_t index) {
+    const int64_t k = graph->type(op.operands[0]).shape.back();
+    const int64_t n = graph->type(op.results[0]).shape.back();
+    const auto [line, column] = numbers.contracted(op, index);
     if (!ledger.spend(k)) return {};
     std::vector<WideF64> terms(static_cast<size_t>(2 * k));
-    row(op.operands[0], a, 1, static_cast<size_t>(k), terms.data());
-    row(op.operands[1], b, n, static_cast<size_t>(k), terms.data() + k);
+    row(op.operands[0], line, 1, static_cast<size_t>(k), terms.data());
+    row(op.operands[1], column, n, static_cast<size_t>(k), terms.data() + k);
     return domain.dot(terms.data(), 1, terms.data() + k, 1, k);
-  }
-
-  WideF64 move(const ir::Op& op, ir::ValueId id, int64_t index) {
-    if (op.kind == ir::OpKind::Reshape) return at(op.operands[0], index);
-    const ir::Strides& own = strides[id.index];
-    std::array<int64_t, ir::kMaxRank> position{};
-    for (size_t i = 0; i < own.size(); ++i) {
-      position[i] = index / own[i];
-      index %= own[i];
-    }
-    ir::ValueId operand = op.operands[0];
-    if (op.kind == ir::OpKind::Transpose) {
-      int64_t from = 0;
-      for (size_t i = 0; i < own.size(); ++i)
-        from += position[i] * strides[operand.index][static_cast<size_t>(op.attrs.ints[i])];
-      return at(operand, from);
-    }
-    const size_t axis = static_cast<size_t>(op.attrs.axis);
-    if (op.kind == ir::OpKind::Narrow) position[axis] += op.attrs.ints[0];
-    if (op.kind == ir::OpKind::Concat)
-      for (size_t k = 0; position[axis] >= graph->type(op.operands[k]).shape[axis]; ++k) {
-        position[axis] -= graph->type(op.operands[k]).shape[axis];
-        operand = op.operands[k + 1];
-      }
-    int64_t from = 0;
-    for (size_t i = 0; i < own.size(); ++i) from += position[i] * strides[operand.index][i];
-    return at(operand, from);
   }
 
   WideF64 block(ir::ValueId id, int64_t index) {
     std::vector<int64_t> position;
-    for (int64_t stride : strides[id.index]) {
+    for (int64_t stride : numbers.strides(id)) {
       position.push_back(index / stride);
       index %= stride;
     }

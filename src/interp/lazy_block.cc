@@ -24,13 +24,11 @@ LazyBlock::LazyBlock(const ir::Graph& body, Ledger& ledger, Read read)
       ledger_(ledger),
       read_(std::move(read)),
       phases_(ir::phases_of(body)),
+      numbers_(body),
       input_number_(body.values.size(), SIZE_MAX),
       memos_(body.values.size()) {
   for (size_t i = 0; i < body.inputs.size(); ++i) input_number_[body.inputs[i].index] = i;
-  for (const ir::Value& value : body.values) {
-    strides_.push_back(ir::row_major_strides(value.type.shape));
-    counts_.push_back(ir::element_count(value.type.shape));
-  }
+  for (const ir::Value& value : body.values) counts_.push_back(ir::element_count(value.type.shape));
   for (size_t i = 0; i < body.launch.axes.size(); ++i) {
     const ir::Axis& axis = body.launch.axes[i];
     (axis.role == ir::Role::Loop ? loop_ : grid_).push_back(i);
@@ -57,7 +55,7 @@ WideF64 LazyBlock::entry(size_t result, std::span<const int64_t> position) {
       coordinates[axis] = rest / extent;
       rest %= extent;
     }
-    index += rest * strides_[store.operands[0].index][i];
+    index += rest * numbers_.strides(store.operands[0])[i];
   }
   int64_t point = 0;
   for (size_t axis : grid_) point = point * body_.launch.axes[axis].trips + coordinates[axis];
@@ -88,7 +86,7 @@ LazyBlock::Moment& LazyBlock::moment(int64_t point, int64_t step) {
     for (size_t i = 0; i < whole.size(); ++i)
       at.origins[op.results[0].index] +=
           tile_at(whole[i], op.attrs.bind[i], body_.launch, at.coordinates).start *
-          strides_[op.operands[0].index][i];
+          numbers_.strides(op.operands[0])[i];
   }
   if (is_ragged_)
     if (auto measured = measure(at, step == 0 ? nullptr : &moment(point, 0));
@@ -214,9 +212,9 @@ int64_t LazyBlock::extent(const Moment& at, ir::ValueId id, size_t axis) const {
 
 bool LazyBlock::exists(const Moment& at, ir::ValueId id, int64_t index) const {
   if (!is_ragged_) return true;
-  for (size_t i = 0; i < strides_[id.index].size(); ++i) {
-    if (index / strides_[id.index][i] >= at.shapes[id.index][i]) return false;
-    index %= strides_[id.index][i];
+  for (size_t i = 0; i < numbers_.strides(id).size(); ++i) {
+    if (index / numbers_.strides(id)[i] >= at.shapes[id.index][i]) return false;
+    index %= numbers_.strides(id)[i];
   }
   return true;
 }
@@ -248,30 +246,25 @@ WideF64 LazyBlock::compute(ir::ValueId id, Moment& at, int64_t index) {
     case ir::Form::Map: {
       WideF64 args[2];
       for (size_t k = 0; k < op.operands.size(); ++k)
-        args[k] = value(op.operands[k], at, broadcast_index(id, index, op.operands[k], 0));
+        args[k] = value(op.operands[k], at, numbers_.broadcast(id, index, op.operands[k], 0));
       return ir::eval_map(op.kind, domain_, op.attrs,
                           std::span<const WideF64>(args, op.operands.size()));
     }
     case ir::Form::Contract: {
-      const size_t rank = strides_[op.operands[0].index].size();
-      const ir::Shape& lhs = body_.type(op.operands[0]).shape;
-      const int64_t n = body_.type(id).shape.back();
+      const size_t rank = numbers_.strides(op.operands[0]).size();
       const size_t k =
           static_cast<size_t>(extent(home(op.operands[0], at), op.operands[0], rank - 1));
-      const int64_t a =
-          broadcast_index(id, index, op.operands[0], 2) + index / n % lhs[rank - 2] * lhs[rank - 1];
-      const int64_t b = broadcast_index(id, index, op.operands[1], 2) + index % n;
+      const auto [line, column] = numbers_.contracted(op, index);
       if (!ledger_.spend(static_cast<int64_t>(k))) return {};
       std::vector<WideF64> terms(2 * k);
-      row(op.operands[0], at, a, rank - 1, k, terms.data());
-      row(op.operands[1], at, b, rank - 2, k, terms.data() + k);
+      row(op.operands[0], at, line, rank - 1, k, terms.data());
+      row(op.operands[1], at, column, rank - 2, k, terms.data() + k);
       return domain_.dot(terms.data(), 1, terms.data() + k, 1, static_cast<int64_t>(k));
     }
     case ir::Form::Reduce: {
       const size_t axis = static_cast<size_t>(op.attrs.axis);
       const ir::ValueId operand = op.operands[0];
-      const int64_t inner = strides_[operand.index][axis];
-      const int64_t first = index / inner * inner * body_.type(operand).shape[axis] + index % inner;
+      const int64_t first = numbers_.reduced(operand, axis, index);
       const int64_t n = extent(home(operand, at), operand, axis);
       if (!ledger_.spend(n)) return {};
       std::vector<WideF64> terms(static_cast<size_t>(n));
@@ -299,7 +292,7 @@ WideF64 LazyBlock::accumulated(const ir::Op& op, Moment& at, int64_t index) {
     if (step == 0) {
       state = term;
     } else if (op.kind == ir::OpKind::AccumRescale) {
-      const int64_t other = broadcast_index(op.results[0], index, op.operands[1], 0);
+      const int64_t other = numbers_.broadcast(op.results[0], index, op.operands[1], 0);
       state = domain_.add(domain_.mul(state, value(op.operands[1], now, other)), term);
     } else {
       state = op.attrs.combine == ir::Combine::Max ? domain_.maximum(state, term)
@@ -322,8 +315,7 @@ WideF64 LazyBlock::running_state(const ir::Op& op, Moment& at, int64_t index) {
   while (step >= 0 && !memos_[id.index].find(key(step))) --step;
   WideF64 state = step >= 0 ? *memos_[id.index].find(key(step)) : WideF64();
   const size_t axis = static_cast<size_t>(op.attrs.axis);
-  const int64_t inner = strides_[operand.index][axis];
-  const int64_t first = index / inner * inner * body_.type(operand).shape[axis] + index % inner;
+  const int64_t first = numbers_.reduced(operand, axis, index);
   while (++step <= last && !ledger_.error) {
     Moment& now = moment(point, step);
     if (ledger_.error) break;
@@ -355,37 +347,16 @@ WideF64 LazyBlock::move(const ir::Op& op, ir::ValueId id, Moment& at, int64_t in
     read_(input_number_[op.operands[0].index], source(op, id, at, index), 0, 1, &result);
     return result;
   }
-  if (op.kind == ir::OpKind::Reshape) return value(op.operands[0], at, index);
-  const ir::Strides& own = strides_[id.index];
-  std::array<int64_t, ir::kMaxRank> position{};
-  for (size_t i = 0; i < own.size(); ++i) {
-    position[i] = index / own[i];
-    index %= own[i];
-  }
-  ir::ValueId operand = op.operands[0];
-  int64_t from = 0;
-  if (op.kind == ir::OpKind::Transpose) {
-    for (size_t i = 0; i < own.size(); ++i)
-      from += position[i] * strides_[operand.index][static_cast<size_t>(op.attrs.ints[i])];
-    return value(operand, at, from);
-  }
-  const size_t axis = static_cast<size_t>(op.attrs.axis);
-  if (op.kind == ir::OpKind::Narrow) position[axis] += op.attrs.ints[0];
-  if (op.kind == ir::OpKind::Concat)
-    for (size_t k = 0; position[axis] >= body_.type(op.operands[k]).shape[axis]; ++k) {
-      position[axis] -= body_.type(op.operands[k]).shape[axis];
-      operand = op.operands[k + 1];
-    }
-  for (size_t i = 0; i < own.size(); ++i) from += position[i] * strides_[operand.index][i];
-  return value(operand, at, from);
+  const auto [from, number] = numbers_.moved(op, index);
+  return value(from, at, number);
 }
 
 int64_t LazyBlock::source(const ir::Op& load, ir::ValueId id, const Moment& at,
                           int64_t index) const {
   int64_t result = at.origins[id.index];
-  for (size_t i = 0; i < strides_[id.index].size(); ++i) {
-    result += index / strides_[id.index][i] * strides_[load.operands[0].index][i];
-    index %= strides_[id.index][i];
+  for (size_t i = 0; i < numbers_.strides(id).size(); ++i) {
+    result += index / numbers_.strides(id)[i] * numbers_.strides(load.operands[0])[i];
+    index %= numbers_.strides(id)[i];
   }
   return result;
 }
@@ -396,25 +367,10 @@ void LazyBlock::row(ir::ValueId id, Moment& from, int64_t index, size_t axis, si
   const ir::Op& op = *body_.def_of(id);
   if (op.kind == ir::OpKind::Load)
     return read_(input_number_[op.operands[0].index], source(op, id, at, index),
-                 strides_[op.operands[0].index][axis], n, out);
-  const int64_t step = strides_[id.index][axis];
+                 numbers_.strides(op.operands[0])[axis], n, out);
+  const int64_t step = numbers_.strides(id)[axis];
   for (size_t i = 0; i < n && !ledger_.error; ++i)
     out[i] = value(id, at, index + static_cast<int64_t>(i) * step);
-}
-
-int64_t LazyBlock::broadcast_index(ir::ValueId result, int64_t index, ir::ValueId operand,
-                                   size_t trailing) const {
-  const ir::Shape& to = body_.type(operand).shape;
-  const ir::Strides& own = strides_[result.index];
-  int64_t at_operand = 0;
-  for (size_t i = 0; i + trailing < own.size(); ++i) {
-    const int64_t position = index / own[i];
-    index %= own[i];
-    if (i + to.size() < own.size()) continue;
-    const size_t axis = i + to.size() - own.size();
-    if (to[axis] != 1) at_operand += position * strides_[operand.index][axis];
-  }
-  return at_operand;
 }
 
 }  // namespace mirage::interp

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "interp/domain_f64.h"
+#include "interp/element_index.h"
 #include "interp/memo.h"
 #include "ir/graph.h"
 #include "util/deadline.h"
@@ -74,14 +75,12 @@ class LazyBlock {
   /// n elements along an axis, from this one on.
   void row(ir::ValueId id, Moment& at, int64_t index, size_t axis, size_t n, WideF64* out);
   int64_t source(const ir::Op& load, ir::ValueId id, const Moment& at, int64_t index) const;
-  int64_t broadcast_index(ir::ValueId result, int64_t index, ir::ValueId operand,
-                          size_t trailing) const;
 
   const ir::Graph& body_;
   Ledger& ledger_;
   Read read_;
   std::vector<ir::Phase> phases_;
-  std::vector<ir::Strides> strides_;  // by ValueId, of the declared shape
+  ElementIndex numbers_;
   std::vector<int64_t> counts_;       // by ValueId, elements of the declared shape
   std::vector<size_t> input_number_;  // by ValueId
   std::vector<Memo> memos_;           // by ValueId; of running pairs: the maximum so far

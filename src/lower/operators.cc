@@ -70,7 +70,8 @@ Grid matmul_grid(const ir::Shape& result, int64_t depth, const Target& target) {
     tile = (tile + 63) / 64 * 64;
     // Short runs of a row are better than an idle core.
     if (n <= tile && items < target.units)
-      tile = std::max<int64_t>(kShortestRun, (n * items / target.units + 31) / 32 * 32);
+      tile = std::max(kShortestRun,
+                      (n * items / target.units + kShortestRun - 1) / kShortestRun * kShortestRun);
     split(grid, rank - 1, legal_trips(n, (n + tile - 1) / tile));
   }
   return grid;

@@ -1,21 +1,9 @@
-#include <algorithm>
+#include <fmt/ranges.h>
 
 #include "lower/gauge.h"
 #include "optimize/stages.h"
 
 namespace mirage::optimize {
-namespace {
-
-std::string names_of(const std::vector<tune::Family>& families) {
-  std::string names;
-  for (tune::Family family : families) {
-    names += names.empty() ? "" : ", ";
-    names += tune::name_of(family);
-  }
-  return names;
-}
-
-}  // namespace
 
 TestMaker::TestMaker(Run& run) : run_(run) {
   tune::SuiteOptions options;
@@ -49,8 +37,10 @@ Result<void> TestMaker::wait() {
   if (!suite) return tl::unexpected(suite.error());
   for (const tune::TestCase& test : suite->cases)
     report.check_families.emplace_back(tune::name_of(test.family));
-  if (!suite->skipped.empty())
-    run_.skip(Stage::Check, "no check on inputs: " + names_of(suite->skipped), false);
+  std::vector<std::string_view> skipped;
+  for (tune::Family family : suite->skipped) skipped.push_back(tune::name_of(family));
+  if (!skipped.empty())
+    run_.skip(Stage::Check, fmt::format("no check on inputs: {}", fmt::join(skipped, ", ")), false);
   report.spot_checks = suite->spot_checks;
   for (const std::string& note : suite->notes) report.notes.push_back(note);
   run_.suite.emplace(std::move(*suite));

@@ -47,10 +47,10 @@ Result<ProcessResult> run_process(const std::vector<std::string>& command,
   }
 
   ProcessResult result;
-  const auto end = std::chrono::steady_clock::now() + limit;
+  const Deadline end = deadline.no_later_than(Deadline::Clock::now() + limit);
   bool is_late = false;
   for (;;) {
-    if (deadline.is_over() || std::chrono::steady_clock::now() >= end) {
+    if (end.is_over()) {
       is_late = true;
       kill(-child, SIGKILL);
       break;

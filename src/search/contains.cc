@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "search/phases.h"
+#include "util/deadline.h"
 
 namespace mirage::search {
 namespace {
@@ -299,10 +300,7 @@ Result<SearchSpace> search_space(const ir::Graph& program, const SearchOptions& 
   SearchStats stats;
   ClosureOptions closure_options{options.max_nodes, options.seed};
   closure_options.cancel = options.cancel;
-  const double seconds = std::clamp(options.time_limit_seconds, 0.0, 1e6);
-  closure_options.deadline = std::chrono::steady_clock::now() +
-                             std::chrono::duration_cast<std::chrono::steady_clock::duration>(
-                                 std::chrono::duration<double>(seconds));
+  closure_options.deadline = Deadline::after(Deadline::Clock::now(), options.time_limit_seconds);
   Saturated saturated = closure(*problem, closure_options, stats);
   return SearchSpace{std::move(problem), std::move(saturated), stats};
 }

@@ -146,7 +146,7 @@ class Phaser {
       if (is_partial(item.state)) record({item.node, State::AfterLoop}, {-1, {item}});
       if (item.state == State::InLoop) {
         record({item.node, State::Accumulated}, {-1, {item}});
-        load_whole(item.node);
+        load_whole(item);
       }
       for (size_t e : users_[item.node.index]) combine(e, item, next);
     }
@@ -164,10 +164,9 @@ class Phaser {
   }
 
   /// An input that the loop walks can also be loaded before it, as a whole.
-  void load_whole(NodeId id) {
-    for (size_t e = 0; e < graph_.edges.size(); ++e)
-      if (graph_.edges[e].kind == OpKind::Load && graph_.edges[e].result == id)
-        record({id, State::Whole}, {static_cast<int>(e), {}});
+  void load_whole(const Item& tile) {
+    for (const Derivation& derivation : phased_.derivations[tile.index()])
+      if (derivation.args.empty()) record({tile.node, State::Whole}, derivation);
   }
 
   /// All argument pairs of edge e that contain `item` and otherwise items reached before it, so

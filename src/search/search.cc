@@ -6,21 +6,16 @@
 
 #include "search/closure.h"
 #include "search/phases.h"
+#include "util/deadline.h"
 
 namespace mirage::search {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using Clock = Deadline::Clock;
 
 constexpr std::array<std::string_view, kDroppedReasons> kDroppedNames = {
     "useless",     "dishonest", "non-monotone", "undefined",
     "unreachable", "detour",    "invalid",      "cancelling"};
-
-Clock::time_point deadline_of(const SearchOptions& options, Clock::time_point start) {
-  const double seconds = std::clamp(options.time_limit_seconds, 0.0, 1e6);
-  return start +
-         std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
-}
 
 /// Plans of every assignment, in the order of assignments; which thread did which does not matter.
 std::vector<Extracted> extract_all(const Problem& problem, const ValueGraph& graph,
@@ -109,7 +104,8 @@ std::string_view name_of(Stop stop) {
 }
 
 Result<SearchResult> search(const ir::Graph& program, const SearchOptions& options) {
-  const Clock::time_point start = Clock::now(), deadline = deadline_of(options, start);
+  const Clock::time_point start = Clock::now();
+  const Clock::time_point deadline = Deadline::after(start, options.time_limit_seconds);
   SearchResult result;
   SearchStats& stats = result.stats;
   const auto finish = [&] {

@@ -68,7 +68,7 @@ Result<void> contain(std::chrono::milliseconds limit, const std::function<Result
     _exit(0);  // no destructors, no flushing of what the parent has buffered
   }
 
-  const auto end = std::chrono::steady_clock::now() + limit;
+  const Deadline end = deadline.no_later_than(Deadline::Clock::now() + limit);
   auto pause = std::chrono::microseconds(50);
   int status = 0;
   for (;;) {
@@ -76,7 +76,7 @@ Result<void> contain(std::chrono::milliseconds limit, const std::function<Result
     if (ended == child) break;
     if (ended < 0 && errno != EINTR)
       return fail(Code::RunFailed, "cannot wait for a child: {}", std::strerror(errno));
-    if (std::chrono::steady_clock::now() >= end || deadline.is_over()) {
+    if (end.is_over()) {
       kill(child, SIGKILL);
       while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
       }
