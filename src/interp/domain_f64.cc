@@ -5,7 +5,7 @@ namespace {
 
 // ln 2 in two parts; products of the first with integers below 2^31 are exact in long double.
 constexpr long double kLn2High = 0x1.62e42fep-1L;
-constexpr long double kLn2Low = 0x1.efa39ef35793c7673007e5ed5e81p-30L;
+constexpr long double kLn2Low = 0x1.f473de6af278ece600fcbdabd03cp-30L;
 constexpr int64_t kMaxExponent = int64_t{1} << 52;
 
 WideF64 exp_of(long double x) {

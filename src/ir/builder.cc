@@ -126,7 +126,7 @@ Result<std::vector<ValueId>> GraphBuilder::append(OpKind kind, std::span<const V
   const Phase phase = phase_of(op, graph_.launch, phases_);
   for (size_t i = 0; i < types.size(); ++i) {
     const ValueId id{graph_.values.size()};
-    graph_.values.push_back({std::move(types[i]), op_id, static_cast<uint8_t>(i), {}});
+    graph_.values.push_back({std::move(types[i]), op_id, static_cast<uint32_t>(i), {}});
     phases_.push_back(phase);
     op.results.push_back(id);
   }

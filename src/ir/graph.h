@@ -49,9 +49,9 @@ using GraphPtr = std::shared_ptr<const Graph>;
 
 struct Value {
   TensorType type;
-  OpId def;            // invalid for an input
-  uint8_t result = 0;  // which result of def
-  std::string name;    // for people; not part of identity
+  OpId def;             // invalid for an input
+  uint32_t result = 0;  // which result of def
+  std::string name;     // for people; not part of identity
 };
 
 struct Op {

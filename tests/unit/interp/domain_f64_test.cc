@@ -38,6 +38,15 @@ TEST(WideF64, ExpNeverOverflowsInside) {
   EXPECT_EQ(exp(WideF64(1.0)).to_double(), std::exp(1.0));
 }
 
+TEST(WideF64, ExpAndLogAreThoseOfTheLibraryWhereBothExist) {
+  for (double x = -700; x < 709; x += 0.37) {
+    EXPECT_NEAR(exp(WideF64(x)).to_double() / std::exp(x), 1, 4e-16) << x;
+    EXPECT_NEAR(log(exp(WideF64(x))).to_double(), x, 3e-16 * std::max(1.0, std::fabs(x))) << x;
+  }
+  EXPECT_EQ(log(WideF64(1, 3)).to_double(), 1536 * std::log(2.0));
+  EXPECT_EQ(log(WideF64(1, -30)).to_double(), -15360 * std::log(2.0));
+}
+
 TEST(WideF64, SpecialValues) {
   WideDomain d;
   EXPECT_EQ(exp(WideF64(kInf)).to_double(), kInf);

@@ -57,6 +57,25 @@ TEST(Lazy, EntriesAgreeWithTheWhole) {
     EXPECT_NEAR(lazy.output(0, i).value(), (*whole)[0].data[static_cast<size_t>(i)], 1e-13) << i;
 }
 
+TEST(Lazy, ABlockMayHaveMoreResultsThanAByteCounts) {
+  ir::GraphBuilder body = *ir::GraphBuilder::block({{{"n", ir::Role::Grid, 2}}});
+  ir::Attrs rows;
+  rows.bind = {{0}};
+  const ValueId x = *body.add(OpKind::Load, {*body.input({ir::DType::F32, {4}})}, rows);
+  constexpr size_t kResults = 300;
+  for (size_t i = 0; i < kResults; ++i) {
+    const ValueId factor = *body.constant(static_cast<double>(i));
+    body.add(OpKind::Store, {*body.add(OpKind::Mul, {x, factor})}, rows).value();
+  }
+  ir::GraphBuilder builder;
+  const ValueId operands[] = {*builder.input({ir::DType::F32, {4}})};
+  builder.add_block(*body.finish(), operands).value();
+  const ir::GraphPtr graph = *builder.finish();
+  LazyEvaluator lazy(graph, element, nullptr);
+  for (size_t i = 0; i < kResults; ++i)
+    EXPECT_EQ(lazy.output(i, 3).value(), element(nullptr, 0, 3) * static_cast<double>(i));
+}
+
 struct Block {
   const char* name;
   const char* text;
