@@ -11,8 +11,9 @@
 //   erf       1.3    1.3         pow        0.5    1.5
 //   rsqrt     1.5    1.5         sqrt, a / b, reciprocal: 0.5
 //
-// A NaN gives a NaN; infinities, zeros, overflow and underflow go to the limit of the function, so
-// silu(-inf) and gelu(-inf) are -0. None of it survives -ffast-math. All polynomials
+// A NaN gives a NaN; infinities, zeros, overflow and underflow go to the limit of the function, but
+// silu(-inf) and gelu(-inf) are NaN like the products -inf * 0 that define them, here, in the
+// interpreter and in PyTorch. None of it survives -ffast-math. All polynomials
 // interpolate at Chebyshev nodes of the stated interval.
 #pragma once
 
@@ -215,7 +216,9 @@ Vec<T, Isa> silu(Vec<T, Isa> x) {
   const auto parts = exp_parts(max(deep, -abs(x)));
   const V e = scale(parts.fraction, parts);
   // For negative x multiply before scaling: e alone may be subnormal where the product is not.
-  const V numerator = select(x < V(T{0}), scale(max(deep, x) * parts.fraction, parts), x);
+  // Adding x * 0 changes nothing but -inf, which becomes NaN.
+  const V product = fma(max(deep, x), parts.fraction, x * V(T{0}));
+  const V numerator = select(x < V(T{0}), scale(product, parts), x);
   return numerator / (e + V(T{1}));
 }
 
@@ -289,8 +292,8 @@ Vec<T, Isa> gelu(Vec<T, Isa> x) {
   const auto parts = exp_parts(square * V(T(-0.5)));
   const V fraction = fma(parts.fraction, square_low * V(T(-0.5)), parts.fraction);
   const V tail = scale(normal_tail(max(V(T(0.7)), a), -a * fraction), parts);  // -a Phi(-a)
-  const V far = select(x > V(T{0}), x + tail, tail);
-  return copysign(select(abs(x) < V(kRootHalf), near_zero, far), x);  // -0 stays -0
+  const V far = select(x > V(T{0}), x + tail, fma(x, V(T{0}), tail));          // NaN at -inf
+  return copysign(select(abs(x) < V(kRootHalf), near_zero, far), x);           // -0 stays -0
 }
 
 template <class T, class Isa>

@@ -57,9 +57,9 @@ Worst worst_error(F f, long double (*exact)(long double), int count = 200'000) {
 }
 
 long double exact_sigmoid(long double x) { return 1 / (1 + std::exp(-x)); }
-long double exact_silu(long double x) { return x == -HUGE_VALL ? -0.0L : x / (1 + std::exp(-x)); }
+long double exact_silu(long double x) { return x / (1 + std::exp(-x)); }
 long double exact_gelu(long double x) {
-  return x == -HUGE_VALL ? -0.0L : x * std::erfc(-x * 0.707106781186547524400844362104849L) / 2;
+  return x * std::erfc(-x * 0.707106781186547524400844362104849L) / 2;
 }
 long double exact_rsqrt(long double x) { return 1 / std::sqrt(x); }
 long double exact_reciprocal(long double x) { return 1 / x; }
