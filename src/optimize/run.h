@@ -69,6 +69,7 @@ struct Run {
 
   // What things took in this run, on average: later ones are begun if they fit.
   Average build_seconds, measure_seconds;
+  double baseline_seconds = 0;  // that checking and timing candidate 0 took
 
   std::vector<Track> tracks;            // [0] is candidate 0
   std::optional<Error> baseline_error;  // why candidate 0 could not be compiled

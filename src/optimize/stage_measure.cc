@@ -5,19 +5,30 @@
 namespace mirage::optimize {
 namespace {
 
-/// A program that takes longer hangs.
-constexpr std::chrono::seconds kLongest{30};
+/// A program that takes longer hangs: candidate 0 in any case, others if they take far longer than
+/// it did. So one that hangs does not use up the time of those behind it.
+constexpr double kLongest = 30, kLeast = 2, kOfBaseline = 10;
 /// Part of the time left in which samples are taken; then the child must be done.
 constexpr double kSampleShare = 0.8;
+
+std::chrono::milliseconds limit_of(const Run& run, const Track& track) {
+  double seconds = kLongest;
+  if (&track != &run.tracks[0])
+    seconds = std::min(seconds, kLeast + kOfBaseline * run.baseline_seconds);
+  return std::chrono::milliseconds(static_cast<int64_t>(1000 * seconds));
+}
 
 /// Checks and times one track; whether there was time for that.
 Result<bool> measure_track(Run& run, Track& track, const Deadline& deadline) {
   const double begun = run.elapsed();
-  Result<tune::Measured> measured =
-      tune::measure(track.built->source, *run.suite, measure_options(run, deadline));
+  tune::MeasureOptions options = measure_options(run, deadline);
+  options.time_limit = limit_of(run, track);
+  Result<tune::Measured> measured = tune::measure(track.built->source, *run.suite, options);
   if (!measured && measured.error().code == Code::Timeout && deadline.is_over()) return false;
   if (!measured) return tl::unexpected(std::move(measured.error()));
-  run.measure_seconds.add(run.elapsed() - begun);
+  const double seconds = run.elapsed() - begun;
+  if (&track == &run.tracks[0]) run.baseline_seconds = seconds;
+  run.measure_seconds.add(seconds);
   ++run.report.checked;
   ++run.report.timed;
   track.measured = *measured;
@@ -30,7 +41,7 @@ tune::MeasureOptions measure_options(const Run& run, const Deadline& deadline) {
   tune::MeasureOptions options;
   options.compile = run.build.compile;
   options.threads = run.threads;
-  options.time_limit = kLongest;
+  options.time_limit = std::chrono::seconds(static_cast<int64_t>(kLongest));
   options.deadline = deadline;
   options.time.deadline = deadline.no_later_than(
       Deadline::after(Deadline::Clock::now(), kSampleShare * deadline.seconds_left()));

@@ -174,6 +174,45 @@ TEST_F(Funnel, RefusedCandidatesAreCountedAndNotFatal) {
   }
 }
 
+TEST_F(Funnel, OneThatCrashesOrHangsIsCountedAndTheOthersGoOn) {
+  struct Row {
+    const char* statement;  // at the beginning of the first fused program that is compiled
+    Code code;
+    const char* lost;
+  };
+  const Row rows[] = {{"*(volatile int*)nullptr = 1;", Code::RunFailed, "crashed with signal 11"},
+                      {"__builtin_trap();", Code::RunFailed, "crashed with signal"},
+                      {"std::_Exit(0);", Code::RunFailed, "exited with status 0 before"},
+                      {"for (volatile int i = 0;;) i = 1;", Code::Timeout, "ran longer than"}};
+  for (const Row& row : rows) {
+    for (const char* left : {"/first", "/objects"}) std::filesystem::remove_all(path_ + left);
+    // Only one process can make the folder.
+    const std::string compiler =
+        compiler_that("mkdir " + path_ + "/first 2>/dev/null && sed -i '/void mirage_run(/s/{$/{ " +
+                      row.statement + "/' \"${@: -1}\"");
+    OptimizeOptions options = quick();
+    options.use_records = false;
+    options.top = 3;
+    const Result<Optimized> result = run(options, compiler);
+    ASSERT_TRUE(result) << result.error().message;
+    const Report& report = result->report;
+    EXPECT_TRUE(report.is_checked());
+    EXPECT_EQ(count_of(report, Stage::Check, name_of(row.code)), 1) << row.statement;
+    const std::vector<CandidateReport> others = proposed(report);
+    const auto timed = std::count_if(others.begin(), others.end(),
+                                     [](const CandidateReport& other) { return other.is_timed; });
+    EXPECT_EQ(timed + 1, static_cast<std::ptrdiff_t>(others.size())) << row.statement;
+    EXPECT_GE(timed, 1);
+    const auto lost =
+        std::count_if(others.begin(), others.end(), [&](const CandidateReport& other) {
+          return other.lost.find(row.lost) != std::string::npos && !other.is_timed;
+        });
+    EXPECT_EQ(lost, 1) << row.statement;
+    EXPECT_EQ(report.stop, Stop::Complete) << row.statement;
+    expect_right(*result->executable);
+  }
+}
+
 TEST_F(Funnel, HangingCompilersAreStopped) {
   OptimizeOptions options = quick();
   options.time_limit_seconds = 8;
