@@ -20,7 +20,15 @@ ir::Role role_named(const std::string& name) {
   refuse("block axis: expected role grid, loop, cluster or warp, found {}", name);
 }
 
-void make_block(BlockHandle* self, const std::vector<PyAxis>& axes, int64_t threads) {
+void make_block(BlockHandle* self, nb::handle axes_given, nb::handle threads_given) {
+  std::vector<PyAxis> axes;
+  int64_t threads = 0;
+  if (!nb::try_cast(axes_given, axes))
+    refuse("block: expected axes as (name, role, steps) with steps of 64 bits, found {}",
+           nb::cast<std::string>(nb::repr(axes_given)));
+  if (!nb::try_cast(threads_given, threads))
+    refuse("block: expected threads as an integer of 64 bits, found {}",
+           nb::cast<std::string>(nb::repr(threads_given)));
   ir::Launch launch;
   for (const auto& [name, role, trips] : axes)
     launch.axes.push_back({name, role_named(role), trips});

@@ -42,7 +42,7 @@ ir::DType dtype_of(nb::handle object) {
   if (nb::isinstance<ir::DType>(object)) return nb::cast<ir::DType>(object);
   std::string name;
   if (nb::isinstance<nb::str>(object))
-    name = nb::cast<std::string>(object);
+    name = utf8_of(object, "dtype");
   else if (nb::hasattr(object, "name") && nb::isinstance<nb::str>(object.attr("name")))
     name = nb::cast<std::string>(object.attr("name"));  // numpy.dtype
   else if (nb::hasattr(object, "__name__"))

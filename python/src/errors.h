@@ -25,6 +25,9 @@ template <class... Args>
   throw Failure{Error{Code::BadInput, fmt::format(format, std::forward<Args>(args)...), {}}};
 }
 
+/// A str as UTF-8; refuses what has none, such as half of a surrogate pair.
+std::string utf8_of(nanobind::handle object, const char* what);
+
 void bind_errors(nanobind::module_& module);
 
 }  // namespace mirage::python

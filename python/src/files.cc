@@ -18,6 +18,17 @@ ir::Epoch epoch_of(const std::string& name) {
   return *epoch;
 }
 
+/// The bytes of a path, which need not be text.
+std::string path_of(nb::handle path) {
+  try {
+    const auto bytes = nb::cast<nb::bytes>(nb::module_::import_("os").attr("fsencode")(path));
+    return {bytes.c_str(), bytes.size()};
+  } catch (nb::python_error& error) {
+    if (!error.matches(PyExc_UnicodeError)) throw;
+    refuse("load: {} is no path", nb::cast<std::string>(nb::repr(path)));
+  }
+}
+
 }  // namespace
 
 void bind_files(nb::module_& module, nb::class_<KernelHandle>& kernel) {
@@ -31,8 +42,7 @@ void bind_files(nb::module_& module, nb::class_<KernelHandle>& kernel) {
   module.def(
       "load",
       [](nb::handle path, const std::string& epoch) {
-        const auto name = nb::cast<std::string>(nb::module_::import_("os").attr("fspath")(path));
-        return handles(unwrap(ir::load_graphs(name, epoch_of(epoch))));
+        return handles(unwrap(ir::load_graphs(path_of(path), epoch_of(epoch))));
       },
       nb::arg("path"), nb::arg("epoch") = "new",
       nb::sig("def load(path: str | os.PathLike[str], epoch: str = 'new') -> list[Graph]"),

@@ -31,11 +31,11 @@ ir::Strides strides_for(nb::handle object, size_t rank, const char* what) {
 }
 
 Tensor add_input(KernelHandle& self, nb::handle shape, nb::handle dtype, nb::handle strides,
-                 std::string name) {
+                 nb::handle name) {
   const Ints extents = ints_of(shape, "input");
   const ir::DType element = dtype_of(dtype);
   return {self.state,
-          unwrap(self.state->builder.input({element, extents}, std::move(name),
+          unwrap(self.state->builder.input({element, extents}, utf8_of(name, "input: name"),
                                            strides_for(strides, extents.size(), "input")))};
 }
 
@@ -117,13 +117,14 @@ void bind_graphs(nb::module_& module) {
                                   "A tensor program. Methods add operators and return tensors.");
   kernel.def(
       "__init__",
-      [](KernelHandle* self, std::string name) {
+      [](KernelHandle* self, nb::handle name) {
+        std::string text = utf8_of(name, "Graph: name");
         new (self) KernelHandle{{std::make_shared<GraphState>()}};
-        self->state->builder.set_name(std::move(name));
+        self->state->builder.set_name(std::move(text));
       },
-      nb::arg("name") = "");
+      nb::arg("name") = "", nb::sig("def __init__(self, name: str = '') -> None"));
   kernel.def(
-      "input", add_input, nb::arg("shape"), nb::arg("dtype") = "f32",
+      "input", add_input, nb::arg("shape").none(), nb::arg("dtype").none() = "f32",
       nb::arg("strides") = nb::none(), nb::arg("name") = "",
       nb::sig(
           "def input(self, shape: collections.abc.Sequence[int], dtype: object = 'f32', strides: "

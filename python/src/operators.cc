@@ -157,8 +157,13 @@ ir::ValueId operand_of(GraphState& state, nb::handle object, const std::string& 
     if (tensor.state.get() != &state) refuse("{} belongs to another graph", what);
     return tensor.id;
   }
-  if (is_number(object))
-    return unwrap(state.builder.constant(nb::cast<double>(nb::float_(object))));
+  if (is_number(object)) {
+    const nb::object number = nb::steal(PyNumber_Float(object.ptr()));
+    if (number.is_valid()) return unwrap(state.builder.constant(nb::cast<double>(number)));
+    if (PyErr_ExceptionMatches(PyExc_OverflowError) == 0) throw nb::python_error();
+    PyErr_Clear();
+    refuse("{} is a number beyond 64-bit floats", what);
+  }
   refuse("{} should be a tensor of this graph or a number, found {}", what, python_type_of(object));
 }
 

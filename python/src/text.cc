@@ -24,7 +24,7 @@ void bind_text(nb::module_& module, nb::class_<KernelHandle>& kernel,
   kernel.def("__str__", [](const KernelHandle& self) { return text_of(*self.state); });
   block.def("__str__", [](const BlockHandle& self) { return text_of(*self.state); });
   module.def(
-      "parse", [](const std::string& text) { return handles(unwrap(ir::parse(text))); },
+      "parse", [](nb::handle text) { return handles(unwrap(ir::parse(utf8_of(text, "parse")))); },
       nb::arg("text"), nb::sig("def parse(text: str) -> list[Graph]"),
       "The graphs of a text in the .mu format.");
 }

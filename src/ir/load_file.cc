@@ -67,6 +67,8 @@ FileRef file_ref(std::string_view text) {
 
 Result<std::vector<GraphPtr>> load_graphs(std::string_view file, Epoch epoch) {
   const FileRef ref = file_ref(file);
+  if (ref.path.find('\0') != std::string::npos)
+    return bad_input("a file name cannot have a null byte, found {}", ref.path);
   const std::string extension = std::filesystem::path(ref.path).extension().string();
   if (extension != ".mu" && extension != ".json")
     return bad_input("{}: expected a .mu or .json file", ref.path);

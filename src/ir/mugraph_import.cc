@@ -19,9 +19,8 @@ Result<JsonOp> read_op(const Json& json, std::string_view prefix, const std::str
   op.json = &json;
   MIRAGE_TRY(const std::string type, string(json, "op_type", place));
   if (!type.starts_with(prefix) || !type.ends_with("_op") || type.size() < prefix.size() + 4 ||
-      type.size() > 64)
-    return bad_input("{}: unknown operator \"{}\", expected {}..._op", place, type.substr(0, 64),
-                     prefix);
+      shown(type) != type)
+    return bad_input("{}: unknown operator \"{}\", expected {}..._op", place, shown(type), prefix);
   op.where = fmt::format("{} ({})", place, type);
   op.name = type.substr(prefix.size(), type.size() - prefix.size() - 3);
   MIRAGE_TRY(op.inputs, tensors(json, "input_tensors", epoch, op.where));

@@ -7,26 +7,80 @@
 namespace mirage::ir::mugraph {
 namespace {
 
-/// Only finds out where a text that does not parse goes wrong.
-struct ErrorPosition : nlohmann::json_sax<Json> {
-  size_t position = 0;
+// Far above what a muGraph needs (its depth is 7, the largest published file has 60 thousand
+// values), far below what a hostile text can ask for.
+constexpr size_t kMaxDepth = 32;
+constexpr size_t kMaxValues = 4'000'000;
 
-  bool null() override { return true; }
-  bool boolean(bool) override { return true; }
-  bool number_integer(number_integer_t) override { return true; }
-  bool number_unsigned(number_unsigned_t) override { return true; }
-  bool number_float(number_float_t, const string_t&) override { return true; }
-  bool string(string_t&) override { return true; }
-  bool binary(binary_t&) override { return true; }
-  bool start_object(size_t) override { return true; }
-  bool key(string_t&) override { return true; }
-  bool end_object() override { return true; }
-  bool start_array(size_t) override { return true; }
-  bool end_array() override { return true; }
+/// Builds the document; refuses what would make it large or ambiguous.
+class Reader : public nlohmann::json_sax<Json> {
+ public:
+  Json root;
+  std::string error;    // empty where the text is not JSON
+  size_t position = 0;  // of what is not JSON
+
+  bool null() override { return add(nullptr); }
+  bool boolean(bool value) override { return add(value); }
+  bool number_integer(number_integer_t value) override { return add(value); }
+  bool number_unsigned(number_unsigned_t value) override { return add(value); }
+  bool number_float(number_float_t value, const string_t&) override { return add(value); }
+  bool string(string_t& value) override { return add(std::move(value)); }
+  bool binary(binary_t&) override { return refuse("JSON has no binary values"); }
+  bool start_object(size_t) override { return open(Json::object()); }
+  bool start_array(size_t) override { return open(Json::array()); }
+  bool end_object() override { return close(); }
+  bool end_array() override { return close(); }
+  bool key(string_t& name) override {
+    Json& object = *open_.back();
+    if (object.contains(name))
+      return refuse(fmt::format("\"{}\" is given twice in one object", shown(name)));
+    member_ = &object[name];
+    return true;
+  }
   bool parse_error(size_t at, const std::string&, const nlohmann::detail::exception&) override {
     position = at;
     return false;
   }
+
+ private:
+  bool refuse(std::string message) {
+    error = std::move(message);
+    return false;
+  }
+  bool add(Json value) { return place(std::move(value)) != nullptr; }
+  bool open(Json container) {
+    if (open_.size() == kMaxDepth)
+      return refuse(fmt::format("JSON is nested more than {} deep", kMaxDepth));
+    Json* placed = place(std::move(container));
+    if (placed) open_.push_back(placed);
+    return placed;
+  }
+  bool close() {
+    open_.pop_back();
+    return true;
+  }
+  /// Into the open array or the named member of the open object. Pointers to what is open stay
+  /// valid: an array grows only at its end, after what was open in it has been closed.
+  Json* place(Json value) {
+    if (++values_ > kMaxValues) {
+      refuse(fmt::format("JSON has more than {} values", kMaxValues));
+      return nullptr;
+    }
+    if (open_.empty()) {
+      root = std::move(value);
+      return &root;
+    }
+    if (open_.back()->is_object()) {
+      *member_ = std::move(value);
+      return member_;
+    }
+    open_.back()->push_back(std::move(value));
+    return &open_.back()->back();
+  }
+
+  std::vector<Json*> open_;
+  Json* member_ = nullptr;
+  size_t values_ = 0;
 };
 
 tl::unexpected<Error> wrong_type(const Json& value, const char* key, const char* wanted,
@@ -46,12 +100,21 @@ std::optional<int64_t> as_integer(const Json& value) {
 
 }  // namespace
 
+std::string shown(std::string_view text) {
+  constexpr size_t kShown = 64;
+  std::string out;
+  for (const char c : text.substr(0, kShown)) {
+    const bool is_plain = c >= ' ' && c <= '~' && c != '"' && c != '\\';
+    out += is_plain ? std::string(1, c) : fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+  }
+  return text.size() > kShown ? out + "..." : out;
+}
+
 Result<Json> parse_json(std::string_view text) {
-  Json json = Json::parse(text, nullptr, false);
-  if (!json.is_discarded()) return json;
-  ErrorPosition finder;
-  Json::sax_parse(text, &finder);
-  return bad_input("not JSON: stopped at byte {} of {}", std::min(finder.position, text.size()),
+  Reader reader;
+  if (Json::sax_parse(text, &reader)) return std::move(reader.root);
+  if (!reader.error.empty()) return bad_input("{}", reader.error);
+  return bad_input("not JSON: stopped at byte {} of {}", std::min(reader.position, text.size()),
                    text.size());
 }
 

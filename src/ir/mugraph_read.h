@@ -13,8 +13,11 @@ namespace mirage::ir::mugraph {
 
 using Json = nlohmann::json;
 
-/// BadInput with the byte where the text stops being JSON.
+/// BadInput with the byte where the text stops being JSON, or where it is nested too deep, has too
+/// many values or one key twice: memory is bounded by a small multiple of the text.
 Result<Json> parse_json(std::string_view text);
+/// The beginning of a text of unknown origin, for a message: one line of plain characters.
+std::string shown(std::string_view text);
 
 /// The member, which must exist.
 Result<const Json*> member(const Json& object, const char* key, const std::string& where);

@@ -299,6 +299,7 @@ class Parser {
         if (builder.draft().level == Level::Block)
           return fail_at(token_, "a block has no return: its results are its stores");
         take();
+        defined_ = &kNoNames;
         do {
           MIRAGE_TRY(const ValueId output, operand(builder, scope, 0));
           outputs.push_back(output);
@@ -329,6 +330,7 @@ class Parser {
       return expected("%name = operator ..., store, return or '}'");
     }
     const Token at = token_;
+    defined_ = &names;
     MIRAGE_TRY(const std::vector<ValueId> results, right_side(builder, scope, names));
     if (!names.empty() && results.size() != names.size())
       return fail_at(at, "{}: has {} result{}, but {} name{} given", at.text, results.size(),
@@ -393,6 +395,8 @@ class Parser {
 
   Result<ValueId> lookup(const Scope& scope, const Token& name) {
     if (const auto at = scope.find(name.text); at != scope.end()) return at->second.id;
+    for (const Token& defined : *defined_)
+      if (defined.text == name.text) return fail_at(name, "{} is used to define itself", name.text);
     if (outer_ && outer_->contains(name.text))
       return fail_at(name, "{} is a value of the kernel, not an operand of this block", name.text);
     // Is it defined below? Then the text is cyclic, or only in the wrong order.
@@ -592,8 +596,11 @@ class Parser {
     return {};
   }
 
+  static inline const std::vector<Token> kNoNames;
+
   Lexer lexer_;
   Token token_;
+  const std::vector<Token>* defined_ = &kNoNames;  // by the statement that is being parsed
   const Scope* outer_ = nullptr;  // while a block body is parsed: the kernel's names
 };
 

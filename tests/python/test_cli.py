@@ -57,40 +57,6 @@ def test_version():
     assert mirage("--version").stdout.startswith("mirage ")
 
 
-BAD_MU = {
-    "empty": "",
-    "not a graph": "hello",
-    "binary": "\x00\x01\x02",
-    "unknown type": "kernel @a(%x: f33[4]) -> f32[4] {\n %y = exp %x\n return %y\n}",
-    "unknown operator": "kernel @a(%x: f32[4]) -> f32[4] {\n %y = expp %x\n return %y\n}",
-    "dangling": "kernel @a(%x: f32[4]) -> f32[4] {\n %y = exp %z\n return %y\n}",
-    "cyclic": "kernel @a(%x: f32[4]) -> f32[4] {\n %y = exp %z\n %z = exp %y\n return %z\n}",
-    "shapes": "kernel @a(%x: f32[4,3], %w: f32[4,3]) -> f32[4,3] {\n %y = matmul %x, %w\n return %y\n}",
-    "axis": "kernel @a(%x: f32[4]) -> f32[1] {\n %y = sum %x axis=3\n return %y\n}",
-    "overflow": "kernel @a(%x: f32[9223372036854775807,4]) -> f32[4] {\n %y = exp %x\n return %y\n}",
-    "nan": "kernel @a(%x: f32[4]) -> f32[4] {\n %c = const nan\n %y = mul %x, %c\n return %y\n}",
-    "truncated": PROGRAM[:90],
-    "operands": "kernel @a(%x: f32[4]) -> f32[4] {\n %y = add %x\n return %y\n}",
-}
-BAD_JSON = {
-    "empty": "", "truncated": "[[{", "number": "3", "wrong type": '{"a": 1}', "no operators": "[[]]",
-    "unknown operator": '[[{"op_type": "kn_nothing_op", "input_tensors": [], "output_tensors": []}]]',
-    "missing fields": '[[{"op_type": "kn_input_op"}]]', "deep": "[" * 5000,
-}
-ROWS = [(f"{n}.mu", t) for n, t in BAD_MU.items()] + [(f"{n}.json", t) for n, t in BAD_JSON.items()]
-
-
-@pytest.mark.parametrize("command", ["show", "optimize", "lower"])
-@pytest.mark.parametrize("name, text", ROWS, ids=[name for name, _ in ROWS])
-def test_malformed_files(box, command, name, text):
-    (box / name).write_text(text)
-    done = mirage(command, name)
-    assert done.returncode == 64, (done.stdout, done.stderr)
-    assert done.stdout == ""
-    assert done.stderr.startswith("mirage: ") and done.stderr.count("\n") == 1
-    assert name in done.stderr
-
-
 USAGE = [
     [], ["nosuch"], ["show"], ["show", "p.mu", "more"], ["show", "p.mu", "--format", "svg"],
     ["optimize", "p.mu", "--top", "0"], ["optimize", "p.mu", "--time-limit", "x"],

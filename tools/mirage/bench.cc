@@ -97,12 +97,13 @@ void add_bench(Commands& commands) {
   command.add_option("SUITE", arguments->suite, "a folder of .mu files, or one file")->required();
   command.add_option("--target", arguments->options.target, "as of optimize");
   command.add_option("--time-limit", arguments->options.time_limit_seconds, "seconds a program")
-      ->check(CLI::Range(0.1, 1e6));
+      ->check(seconds(0.1));
   command.add_option("--top", arguments->options.top, "programs to build")
       ->check(CLI::Range(1, 1000));
   command.add_option("--threads", arguments->options.threads, "threads")
       ->check(CLI::Range(1, 1024));
-  command.add_option("--seed", arguments->options.seed, "of random inputs and tests");
+  command.add_option("--seed", arguments->options.seed, "of random inputs and tests")
+      ->check(whole_number());
   command.add_flag("--no-cache", arguments->no_cache, "use nothing of earlier runs, keep nothing");
 }
 

@@ -2,9 +2,13 @@
 
 #include <csignal>
 #include <cstdio>
+#include <new>
+#include <stdexcept>
 
 namespace mirage::cli {
 namespace {
+
+constexpr double kMostSeconds = 1e6;
 
 std::atomic<bool> interrupt_flag = false;
 static_assert(std::atomic<bool>::is_always_lock_free);
@@ -28,10 +32,36 @@ CLI::App& Commands::add(const std::string& name, const std::string& description,
 
 int Commands::run() {
   if (!chosen_) return kFine;
-  Result<int> code = chosen_();
+  Result<int> code = fail(Code::LimitExceeded, "not enough memory");
+  try {
+    code = chosen_();
+  } catch (const std::bad_alloc&) {
+  } catch (const std::length_error&) {  // a vector of more elements than there can be
+  }
   if (code) return *code;
   print_error(code.error(), *json_);
   return exit_code(code.error());
+}
+
+CLI::Validator seconds(double least) {
+  return {[least](const std::string& text) {
+            double value = 0;
+            const bool is_fine =
+                CLI::detail::lexical_cast(text, value) && value >= least && value <= kMostSeconds;
+            return is_fine ? std::string()
+                           : fmt::format("expected {} to {} seconds, found {}", least, kMostSeconds,
+                                         text);
+          },
+          "SECONDS"};
+}
+
+CLI::Validator whole_number() {
+  return {[](const std::string& text) {
+            const bool is_fine = !text.empty() && text.find_first_not_of("0123456789") == text.npos;
+            return is_fine ? std::string()
+                           : fmt::format("expected a whole number >= 0, found {}", text);
+          },
+          "UINT"};
 }
 
 int exit_code(const Error& error) {
@@ -41,10 +71,10 @@ int exit_code(const Error& error) {
     case Code::Mismatch:
       return kDifferent;
     case Code::Unsupported:
+    case Code::LimitExceeded:
       return kUnavailable;
     case Code::Io:
       return kIo;
-    case Code::LimitExceeded:
     case Code::CompileFailed:
     case Code::RunFailed:
     case Code::Timeout:
@@ -54,8 +84,23 @@ int exit_code(const Error& error) {
   return kInternal;
 }
 
+namespace {
+
+/// Names in messages come from files and arguments: what they contain must not look like more
+/// lines.
+std::string one_line(std::string_view text) {
+  std::string line;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    line += byte < 0x20 || byte == 0x7f ? fmt::format("\\x{:02x}", byte) : std::string(1, c);
+  }
+  return line;
+}
+
+}  // namespace
+
 void print_error(const Error& error, bool json) {
-  std::string line = "mirage: " + error.message + "\n";
+  std::string line = "mirage: " + one_line(error.message) + "\n";
   for (const std::string& note : error.notes) line += note + (note.ends_with('\n') ? "" : "\n");
   std::fwrite(line.data(), 1, line.size(), stderr);
   if (json)

@@ -18,7 +18,7 @@ inline constexpr int kFine = 0;
 inline constexpr int kDifferent = 1;  // or a check failed
 inline constexpr int kUnknown = 2;
 inline constexpr int kUsage = 64;        // bad input or bad usage
-inline constexpr int kUnavailable = 69;  // compiler, target or device missing
+inline constexpr int kUnavailable = 69;  // compiler, target, device or memory missing
 inline constexpr int kInternal = 70;
 inline constexpr int kIo = 74;
 inline constexpr int kInterrupted = 130;
@@ -40,6 +40,11 @@ class Commands {
   const bool* json_ = &no_json_;
   Body chosen_;
 };
+
+/// For an option of seconds: from `least` to 1e6, which nan is not.
+CLI::Validator seconds(double least);
+/// For an option of an unsigned type, whose conversion would wrap around -1.
+CLI::Validator whole_number();
 
 int exit_code(const Error& error);
 /// One line on the error stream for each message and note; a document on standard output with

@@ -87,14 +87,14 @@ void add_options(CLI::App& command, Arguments& arguments) {
   command.add_option("--target", options.target,
                      "cpu, native, or a name that `mirage targets` lists");
   command.add_option("--time-limit", options.time_limit_seconds, "seconds for everything")
-      ->check(CLI::Range(0.1, 1e6));
+      ->check(seconds(0.1));
   command.add_option("--max-states", options.max_states, "values the search may create")
       ->check(CLI::Range(int64_t{1}, int64_t{100'000'000}));
   command.add_option("--top", options.top, "programs to build beside the one as written")
       ->check(CLI::Range(1, 1000));
   command.add_option("--threads", options.threads, "threads of the program; all cores if left out")
       ->check(CLI::Range(1, 1024));
-  command.add_option("--seed", options.seed, "of random inputs and tests");
+  command.add_option("--seed", options.seed, "of random inputs and tests")->check(whole_number());
   command.add_flag("--no-cache", arguments.no_cache, "use nothing of earlier runs, keep nothing");
 }
 

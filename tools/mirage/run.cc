@@ -148,13 +148,15 @@ void add_run(Commands& commands) {
                                    arguments->json, [arguments] { return run_run(*arguments); });
   command.add_option("FILE", arguments->file, "a .mu file or muGraph JSON")->required();
   command.add_option("--input", arguments->inputs, "NAME=FILE.npy, once an input");
-  command.add_option_function<uint64_t>(
-      "--random",
-      [arguments](const uint64_t& seed) {
-        arguments->is_random = true;
-        arguments->seed = seed;
-      },
-      "random values, from this seed, for inputs without a file");
+  command
+      .add_option_function<uint64_t>(
+          "--random",
+          [arguments](const uint64_t& seed) {
+            arguments->is_random = true;
+            arguments->seed = seed;
+          },
+          "random values, from this seed, for inputs without a file")
+      ->check(whole_number());
   command.add_option("--output", arguments->outputs, "NAME=FILE.npy: where an output goes");
   command.add_option("--target", arguments->target,
                      "cpu, native, or a name that `mirage targets` lists");

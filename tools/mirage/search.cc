@@ -104,13 +104,14 @@ void add_search(Commands& commands) {
   command.add_option("--contains", arguments->contains,
                      "is this graph (FILE#n, or all of FILE) among the structures?");
   command.add_option("--time-limit", arguments->options.time_limit_seconds, "seconds")
-      ->check(CLI::Range(0.001, 1e6));
+      ->check(seconds(0.001));
   command.add_option("--max-states", arguments->max_states, "values the search may create")
       ->check(CLI::Range(int64_t{1}, int64_t{100'000'000}));
   command.add_option("--threads", arguments->options.threads, "threads")
       ->check(CLI::Range(1, 1024));
-  command.add_option("--seed", arguments->options.seed, "kept for the report");
-  command.add_option("--top", arguments->top, "structures to print");
+  command.add_option("--seed", arguments->options.seed, "kept for the report")
+      ->check(whole_number());
+  command.add_option("--top", arguments->top, "structures to print")->check(whole_number());
 }
 
 }  // namespace mirage::cli

@@ -95,7 +95,8 @@ void add_verify(Commands& commands) {
       .add_option("FILE", arguments->file, "FILE#n is one graph; FILE is every graph, a line each")
       ->required();
   command.add_option("--epoch", arguments->epoch, "dtype codes of muGraph JSON: old or new");
-  command.add_option("--seed", arguments->options.seed, "of random evaluation");
+  command.add_option("--seed", arguments->options.seed, "of random evaluation")
+      ->check(whole_number());
   command.add_flag("--no-proof", arguments->no_proof, "judge by random evaluation alone");
 }
 

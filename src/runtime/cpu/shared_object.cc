@@ -34,10 +34,14 @@ struct Closer {
 
 class AlignedMemory {
  public:
+  /// Null if there is not so much.
   std::byte* reserve(size_t bytes) {
     if (bytes > size_) {
-      memory_.reset(static_cast<std::byte*>(::operator new (bytes, std::align_val_t{64})));
-      size_ = bytes;
+      size_ = 0;
+      memory_.reset();
+      memory_.reset(
+          static_cast<std::byte*>(::operator new (bytes, std::align_val_t{64}, std::nothrow)));
+      if (memory_) size_ = bytes;
     }
     return memory_.get();
   }
@@ -87,8 +91,10 @@ class SharedObject final : public Executable {
     while (memory.workspaces.size() < static_cast<size_t>(threads))
       memory.workspaces.emplace_back(entries_.new_workspace(), entries_.delete_workspace);
     const int64_t workspace_bytes = (unit_.workspace_bytes + 63) / 64 * 64;
-    std::byte* const workspace = memory.bytes.reserve(
-        static_cast<size_t>(std::max<int64_t>(1, workspace_bytes + scratch_bytes_ * threads)));
+    const int64_t bytes = std::max<int64_t>(1, workspace_bytes + scratch_bytes_ * threads);
+    std::byte* const workspace = memory.bytes.reserve(static_cast<size_t>(bytes));
+    if (!workspace)
+      return fail(Code::LimitExceeded, "no memory for {} bytes of intermediate values", bytes);
     std::vector<void*> buffers;
     for (const codegen::Buffer& buffer : unit_.buffers) {
       switch (buffer.source) {

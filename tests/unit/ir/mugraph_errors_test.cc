@@ -221,9 +221,16 @@ TEST(MugraphErrors, EveryPrefixIsRefused) {
 }
 
 TEST(MugraphErrors, DeepJsonIsRefused) {
-  EXPECT_FALSE(import_mugraphs(std::string(1000000, '['), Epoch::New));
-  const std::string balanced = std::string(100000, '[') + std::string(100000, ']');
-  EXPECT_FALSE(import_mugraphs(balanced, Epoch::New));
+  const std::string deep = std::string(1000000, '['),
+                    balanced = std::string(33, '[') + std::string(33, ']');
+  for (const std::string& text : {deep, balanced}) {
+    const auto graphs = import_mugraphs(text, Epoch::New);
+    ASSERT_FALSE(graphs);
+    EXPECT_EQ(graphs.error().message, "JSON is nested more than 32 deep");
+  }
+  EXPECT_EQ(
+      import_mugraphs(std::string(32, '[') + std::string(32, ']'), Epoch::New).error().message,
+      "graph 0, operator 0: expected an object with \"op_type\", found array");
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ const Row kRows[] = {
     {"kernel @f(%x: f32[2]) {\n  %a = exp %b\n  %b = exp %a\n}",
      "2:12: %b is used before line 3 defines it (a program without cycles can be written in "
      "order)"},
-    {"kernel @f(%x: f32[2]) { %y = exp %y }", "1:34: %y is not defined"},
+    {"kernel @f(%x: f32[2]) { %y = exp %y }", "1:34: %y is used to define itself"},
     {"kernel @f(%x: f32[2]) {\n  %y = exp %x\n  %y = log %x\n}",
      "3:3: %y is defined twice, first on line 2"},
     {"kernel @f(%x: f32[2]) { %y = exp }",
