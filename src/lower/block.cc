@@ -48,7 +48,7 @@ class BlockLowering {
     const std::vector<bool> is_live = live_operators(block_);
     for (size_t i = 0; i < block_.ops.size(); ++i)
       if (is_live[i]) MIRAGE_TRY_VOID(visit(block_.ops[i]));
-    plan_scratch();
+    MIRAGE_TRY_VOID(plan_scratch());
     return std::move(plan_);
   }
 
@@ -418,7 +418,7 @@ class BlockLowering {
 
   // ---- memory ----
 
-  void plan_scratch() {
+  Result<void> plan_scratch() {
     std::vector<bool> is_used(plan_.scratch.size(), false);
     const size_t loop_begin = plan_.prologue.size(), loop_end = loop_begin + plan_.loop.size();
     size_t at = 0;
@@ -442,9 +442,10 @@ class BlockLowering {
       lifetimes.push_back(
           {scratch.elements * ir::bytes_of(scratch.dtype), scratch.first, scratch.last});
     }
-    const MemoryPlan memory = plan_memory(lifetimes);
+    MIRAGE_TRY(const MemoryPlan memory, plan_memory(lifetimes));
     for (size_t i = 0; i < plan_.scratch.size(); ++i) plan_.scratch[i].offset = memory.offsets[i];
     plan_.scratch_bytes = memory.bytes;
+    return {};
   }
 
   const ir::Graph& block_;

@@ -54,7 +54,7 @@ class KernelLowering {
       MIRAGE_TRY(const Param value, place(graph_.outputs[i]));
       MIRAGE_TRY_VOID(copy(value, outputs_[i]));
     }
-    plan_workspace();
+    MIRAGE_TRY_VOID(plan_workspace());
     return std::move(program_);
   }
 
@@ -213,28 +213,27 @@ class KernelLowering {
     return {};
   }
 
-  void plan_workspace() {
+  Result<void> plan_workspace() {
     std::vector<size_t> used;  // workspace buffers
     for (size_t i = 0; i < program_.buffers.size(); ++i)
       if (program_.buffers[i].kind == BufferKind::Workspace) used.push_back(i);
-    for (size_t i : used) {
-      BufferPlan& buffer = program_.buffers[i];
-      bool is_first = true;
-      for (size_t at = 0; at < program_.launches.size(); ++at)
-        for (const Param& param : program_.launches[at].params) {
-          if (param.buffer != i) continue;
-          if (is_first) buffer.first = at;
-          is_first = false;
-          buffer.last = at;
-        }
-    }
+    std::vector<bool> is_used(program_.buffers.size(), false);
+    for (size_t at = 0; at < program_.launches.size(); ++at)
+      for (const Param& param : program_.launches[at].params) {
+        BufferPlan& buffer = program_.buffers[param.buffer];
+        if (buffer.kind != BufferKind::Workspace) continue;
+        if (!is_used[param.buffer]) buffer.first = at;
+        is_used[param.buffer] = true;
+        buffer.last = at;
+      }
     std::vector<Lifetime> lifetimes;
     for (size_t i : used)
       lifetimes.push_back(
           {program_.buffers[i].bytes, program_.buffers[i].first, program_.buffers[i].last});
-    const MemoryPlan memory = plan_memory(lifetimes);
+    MIRAGE_TRY(const MemoryPlan memory, plan_memory(lifetimes));
     for (size_t i = 0; i < used.size(); ++i) program_.buffers[used[i]].offset = memory.offsets[i];
     program_.workspace_bytes = memory.bytes;
+    return {};
   }
 
   const ir::Graph& graph_;

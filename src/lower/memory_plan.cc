@@ -5,7 +5,7 @@
 
 namespace mirage::lower {
 
-MemoryPlan plan_memory(std::span<const Lifetime> lifetimes) {
+Result<MemoryPlan> plan_memory(std::span<const Lifetime> lifetimes) {
   std::vector<size_t> order(lifetimes.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(),
@@ -15,6 +15,9 @@ MemoryPlan plan_memory(std::span<const Lifetime> lifetimes) {
   std::vector<size_t> placed;  // by offset
   for (size_t i : order) {
     const Lifetime& life = lifetimes[i];
+    if (life.bytes > kMostBytes)
+      return fail(Code::LimitExceeded, "a value needs {} bytes, at most {} are possible",
+                  life.bytes, kMostBytes);
     const int64_t bytes = (life.bytes + kAlignment - 1) / kAlignment * kAlignment;
     int64_t offset = 0;
     for (size_t other : placed) {
@@ -26,6 +29,8 @@ MemoryPlan plan_memory(std::span<const Lifetime> lifetimes) {
     }
     plan.offsets[i] = offset;
     plan.bytes = std::max(plan.bytes, offset + bytes);
+    if (plan.bytes > kMostBytes)
+      return fail(Code::LimitExceeded, "values need more than {} bytes at a time", kMostBytes);
     placed.insert(
         std::upper_bound(placed.begin(), placed.end(), i,
                          [&](size_t a, size_t b) { return plan.offsets[a] < plan.offsets[b]; }),

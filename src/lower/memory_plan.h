@@ -7,9 +7,13 @@
 #include <span>
 #include <vector>
 
+#include "util/result.h"
+
 namespace mirage::lower {
 
 constexpr int64_t kAlignment = 64;
+/// More than any machine has; a thousand of it can still be counted.
+constexpr int64_t kMostBytes = int64_t{1} << 48;
 
 struct Lifetime {
   int64_t bytes = 0;
@@ -22,7 +26,7 @@ struct MemoryPlan {
 };
 
 /// Lifetimes that share a moment get disjoint memory. Largest first, each at the lowest offset that
-/// is free for its whole life.
-MemoryPlan plan_memory(std::span<const Lifetime> lifetimes);
+/// is free for its whole life. LimitExceeded beyond kMostBytes.
+Result<MemoryPlan> plan_memory(std::span<const Lifetime> lifetimes);
 
 }  // namespace mirage::lower

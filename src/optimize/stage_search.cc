@@ -30,7 +30,7 @@ Result<Proposals> propose(Run& run) {
                  static_cast<int64_t>(found.stats.dropped[i]));
   if (found.stats.stop == search::Stop::TimeLimit)
     run.skip(Stage::Search, "values and plans after the time limit of the search", false);
-  if (!found.reason.empty()) report.notes.push_back("search: " + found.reason);
+  if (!found.reason.empty()) report.notes.push_back(found.reason);
   Proposals proposals(std::move(found.structures), limits_of(run.build.target, run.threads));
   report.schedules = static_cast<int64_t>(proposals.schedules());
   run.wants_precompiled =

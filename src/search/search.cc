@@ -46,6 +46,9 @@ std::vector<Extracted> extract_all(const Problem& problem, const ValueGraph& gra
   return results;
 }
 
+// Comparing all values of a program takes time that no limit of the search bounds.
+constexpr size_t kLargestProgram = 2'000;
+
 /// The cheapest plans overall, but of every assignment at least its cheapest, as far as they fit.
 void keep_best(std::vector<Structure>& structures, size_t limit) {
   std::vector<std::pair<bool, size_t>> order;  // not first of its assignment, index
@@ -111,6 +114,14 @@ Result<SearchResult> search(const ir::Graph& program, const SearchOptions& optio
   const auto finish = [&] {
     stats.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   };
+  const size_t most = std::max(options.max_nodes, kLargestProgram);
+  if (program.values.size() > most) {
+    result.reason = fmt::format("search: the program has {} values, more than the {} of the search",
+                                program.values.size(), most);
+    stats.stop = Stop::NodeLimit;
+    finish();
+    return result;
+  }
   auto problem = problem_of(program);
   if (!problem) {
     if (problem.error().code != Code::Unsupported) return tl::unexpected(problem.error());

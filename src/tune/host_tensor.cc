@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "ir/element.h"
+#include "tune/machine.h"
 
 namespace mirage::tune {
 
@@ -22,7 +23,9 @@ Result<HostTensor> HostTensor::make(ir::TensorType type, ir::Strides strides) {
   const auto elements = static_cast<size_t>(tensor.origin_ + highest + 1);
   const auto size = static_cast<size_t>(ir::bytes_of(tensor.type_.dtype));
   tensor.bytes_ = (elements * size + 63) / 64 * 64;
-  void* memory = std::aligned_alloc(64, tensor.bytes_);
+  // The system grants more than it has and kills whoever uses it.
+  const bool can_be = tensor.bytes_ <= static_cast<size_t>(memory_bytes());
+  void* memory = can_be ? std::aligned_alloc(64, tensor.bytes_) : nullptr;
   if (memory == nullptr)
     return fail(Code::LimitExceeded, "no memory for a tensor of {} bytes", tensor.bytes_);
   std::memset(memory, 0, tensor.bytes_);

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "ir/element.h"
+#include "tune/machine.h"
 #include "util/rng.h"
 
 namespace mirage::tune {
@@ -97,7 +98,28 @@ bool is_random(Family family) {
   return family == Family::Ordinary || family == Family::NotANumber || family == Family::Infinite;
 }
 
+namespace {
+
+/// Before anything is filled: what the inputs and the values of the largest one take.
+Result<void> check_memory(const ir::Graph& graph) {
+  double bytes = 0, largest = 0;
+  for (ir::ValueId input : graph.inputs) {
+    const ir::TensorType& type = graph.type(input);
+    const auto count = static_cast<double>(ir::element_count(type.shape));
+    bytes += count * static_cast<double>(ir::bytes_of(type.dtype));
+    largest = std::max(largest, count * sizeof(double));
+  }
+  const auto there = static_cast<double>(memory_bytes());
+  if (bytes + largest > there)
+    return fail(Code::LimitExceeded, "the inputs need {:.1f} GB, this machine has {:.1f}",
+                (bytes + largest) * 1e-9, there * 1e-9);
+  return {};
+}
+
+}  // namespace
+
 Result<std::vector<HostTensor>> make_inputs(const ir::Graph& graph, Family family, uint64_t seed) {
+  MIRAGE_TRY_VOID(check_memory(graph));
   std::vector<HostTensor> inputs;
   for (size_t i = 0; i < graph.inputs.size(); ++i) {
     const ir::TensorType& type = graph.type(graph.inputs[i]);

@@ -1,6 +1,7 @@
 #pragma once
 // Which machine this is, in words: times of another one are not comparable.
 
+#include <cstdint>
 #include <string>
 
 namespace mirage::tune {
@@ -9,5 +10,7 @@ namespace mirage::tune {
 std::string machine_name();
 /// Cores this process may use, at least 1.
 int core_count();
+/// Bytes of main memory.
+int64_t memory_bytes();
 
 }  // namespace mirage::tune

@@ -94,6 +94,19 @@ def test_missing_devices_and_compilers(box, monkeypatch):
     assert mirage("run", "p.mu", "--random", "1").returncode == 69
 
 
+@pytest.mark.parametrize("command", [["run", "--random", "1"], ["optimize", "--time-limit", "5"]])
+def test_programs_larger_than_the_memory(box, command):
+    one, *rest = command
+    (box / "input.mu").write_text("kernel @a(%x: f32[68719476736]) { %y = exp %x return %y }")
+    (box / "between.mu").write_text(
+        "kernel @a(%x: f32[1048576,1], %w: f32[1,1048576]) { %y = add %x, %w %s = sum %y axis=1 return %s }")
+    for name in ("input.mu", "between.mu"):
+        done = mirage(one, name, *rest)
+        assert (done.returncode, done.stdout) == (69, ""), done.stderr
+        assert "memory" in done.stderr or "GB" in done.stderr
+        assert done.stderr.count("\n") == 1
+
+
 def test_verify_says_it_in_the_exit_code(box):
     assert mirage("verify", "p.mu", "p.mu").returncode == 0
     done = mirage("verify", "p.mu", "other.mu")

@@ -9,16 +9,25 @@ namespace {
 
 TEST(PlanMemory, SharesMemoryOfDisjointLives) {
   const Lifetime lives[] = {{100, 0, 1}, {100, 2, 3}};
-  const MemoryPlan plan = plan_memory(lives);
+  const MemoryPlan plan = *plan_memory(lives);
   EXPECT_EQ(plan.offsets[0], plan.offsets[1]);
   EXPECT_EQ(plan.bytes, 128);
 }
 
 TEST(PlanMemory, KeepsApartWhatSharesOneMoment) {
   const Lifetime lives[] = {{64, 0, 1}, {64, 1, 2}};
-  const MemoryPlan plan = plan_memory(lives);
+  const MemoryPlan plan = *plan_memory(lives);
   EXPECT_NE(plan.offsets[0], plan.offsets[1]);
   EXPECT_EQ(plan.bytes, 128);
+}
+
+TEST(PlanMemory, RefusesWhatCannotBeCounted) {
+  const int64_t large = int64_t{1} << 62, half = kMostBytes / 2 + 1;
+  const Lifetime one[] = {{large, 0, 1}}, both[] = {{half, 0, 1}, {half, 1, 2}},
+                 apart[] = {{half, 0, 1}, {half, 2, 2}};
+  EXPECT_EQ(plan_memory(one).error().code, Code::LimitExceeded);
+  EXPECT_EQ(plan_memory(both).error().code, Code::LimitExceeded);
+  EXPECT_TRUE(plan_memory(apart));
 }
 
 TEST(PlanMemory, RandomLivesNeverOverlap) {
@@ -32,7 +41,7 @@ TEST(PlanMemory, RandomLivesNeverOverlap) {
       life.first = rng.below(20);
       life.last = life.first + rng.below(6);
     }
-    const MemoryPlan plan = plan_memory(lives);
+    const MemoryPlan plan = *plan_memory(lives);
     for (size_t i = 0; i < lives.size(); ++i) {
       EXPECT_EQ(plan.offsets[i] % kAlignment, 0);
       EXPECT_LE(plan.offsets[i] + lives[i].bytes, plan.bytes);

@@ -67,6 +67,18 @@ TEST(Search, OutsideItsReachIsAReasonNotAnError) {
   EXPECT_NE(result->reason.find("reshape"), std::string::npos);
 }
 
+TEST(Search, ProgramsOfThousandsOfOperatorsAreLeftAsTheyAre) {
+  Expr e;
+  ir::ValueId value = e.input({4, 8}, "X");
+  for (int i = 0; i < 3000; ++i) value = e.exp(value);
+  const auto result = search(*e.finish(), {});
+  ASSERT_TRUE(result);
+  EXPECT_TRUE(result->structures.empty());
+  EXPECT_EQ(result->stats.stop, Stop::NodeLimit);
+  EXPECT_EQ(result->reason,
+            "search: the program has 3001 values, more than the 2000 of the search");
+}
+
 TEST(Search, OutputsMayRepeatBeInputsOrIntermediates) {
   Expr e;
   const auto x = e.input({4, 6}, "X"), w = e.input({6, 8}, "W");

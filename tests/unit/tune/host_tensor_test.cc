@@ -2,11 +2,19 @@
 
 #include <gmock/gmock.h>
 
+#include "tune/machine.h"
+
 namespace mirage::tune {
 namespace {
 
 using ir::DType;
 using testing::ElementsAre;
+
+TEST(HostTensor, MoreThanTheMemoryIsRefused) {
+  const auto spread = HostTensor::make({ir::DType::F32, {2, 2}}, {memory_bytes() / 4, 1});
+  ASSERT_FALSE(spread);
+  EXPECT_EQ(spread.error().code, Code::LimitExceeded);
+}
 
 TEST(HostTensor, KeepsElementsUnderAnyStrides) {
   for (const ir::Strides& strides : {ir::Strides{}, ir::Strides{1, 2}, ir::Strides{-3, 1},

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "ir/builder.h"
+#include "tune/machine.h"
 
 namespace mirage::tune {
 namespace {
@@ -27,6 +28,15 @@ TEST(Inputs, SameSeedSameBytes) {
   const auto a = *make_inputs(*graph, Family::Ordinary, 7),
              b = *make_inputs(*graph, Family::Ordinary, 8);
   EXPECT_NE(std::memcmp(a[0].memory(), b[0].memory(), a[0].bytes()), 0);
+}
+
+TEST(Inputs, MoreThanTheMemoryIsRefusedBeforeItIsFilled) {
+  ir::GraphBuilder builder;
+  const ir::ValueId x = *builder.input({ir::DType::I8, {memory_bytes() / 4}});
+  (void)*builder.add(ir::OpKind::Relu, {x});
+  const auto inputs = make_inputs(**builder.finish(), Family::Ordinary, 1);
+  ASSERT_FALSE(inputs);
+  EXPECT_EQ(inputs.error().code, Code::LimitExceeded);
 }
 
 TEST(Inputs, FamiliesAreWhatTheySay) {
