@@ -46,11 +46,13 @@ Result<int64_t> spot_check(const Suite& suite, const TestCase& test, const Suite
     if (!value && is_no_time(value.error())) break;
     if (!value) return tl::unexpected(value.error());
     const double want = output.values[entry];
+    // Where float64 overflows on the way, the interpreter, whose exponents are wide, goes on.
+    if (!std::isfinite(want)) {
+      confirmed += std::isfinite(*value) ? 0 : 1;
+      continue;
+    }
     // Both are float64; the bound is for the storage type and far wider than their difference.
-    const bool agrees = std::isnan(want)
-                            ? std::isnan(*value)
-                            : *value == want || std::fabs(*value - want) <= output.bounds[entry];
-    if (!agrees)
+    if (!(std::fabs(*value - want) <= output.bounds[entry]))
       return fail(Code::Internal, "float64 references disagree on output {} entry {}: {} and {}", o,
                   entry, want, *value);
     ++confirmed;

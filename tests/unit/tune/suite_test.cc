@@ -23,6 +23,19 @@ TEST(Suite, HasEveryFamily) {
   EXPECT_EQ(suite->spot_checks, SuiteOptions{}.spot_checks);
 }
 
+TEST(Suite, WhereFloat64OverflowsOnTheWayNothingIsConfirmed) {
+  ir::GraphBuilder b;
+  const auto x = *b.input({ir::DType::F32, {64, 64}});
+  const auto large = *b.add(ir::OpKind::Mul, {x, *b.constant(1000)});
+  const auto larger = *b.add(ir::OpKind::Add, {large, *b.constant(1)});
+  (void)*b.add(ir::OpKind::Div,
+               {*b.add(ir::OpKind::Exp, {large}), *b.add(ir::OpKind::Exp, {larger})});
+  const ir::GraphPtr program = *b.finish();
+  const auto suite = make_suite(program, *program, {});
+  ASSERT_TRUE(suite) << suite.error().message;
+  EXPECT_LT(suite->spot_checks, SuiteOptions{}.spot_checks);
+}
+
 TEST(Suite, WithoutTimeTheFirstFamilyStaysAndTheOthersAreNamed) {
   const ir::GraphPtr program = product();
   SuiteOptions options;
