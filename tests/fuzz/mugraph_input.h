@@ -1,6 +1,7 @@
 #pragma once
 // One input of the muGraph fuzzers: the first byte chooses the epoch, the rest is the file. Import
-// never aborts; what it accepts is usable, and is exported and read back where the format can say it.
+// never aborts; what it accepts is usable, and is exported and read back where the format can say
+// it.
 
 #include <cstddef>
 #include <cstdint>
