@@ -10,6 +10,7 @@ namespace mirage::cpu {
 struct Avx2 {
   static constexpr const char* kName = "avx2";
   static constexpr bool kHasFma = true;
+  static constexpr int kRegisters = 16;
   static constexpr int kTileRows = 6;
   static constexpr int kTileVectors = 2;
 };

@@ -10,6 +10,7 @@ namespace mirage::cpu {
 struct Avx512 {
   static constexpr const char* kName = "avx512";
   static constexpr bool kHasFma = true;
+  static constexpr int kRegisters = 32;
   // 28 accumulators, 2 vectors of B and a broadcast of A fill the 32 registers.
   static constexpr int kTileRows = 14;
   static constexpr int kTileVectors = 2;

@@ -58,23 +58,71 @@ enum class Start { Zero, FromC };
 
 namespace detail {
 
+/// For how many steps of k the registers beside the sums hold vectors of B: few sums leave room,
+/// and loads that far ahead of their use hide their latency. Half of the room is left to the
+/// compiler.
+template <class V, int Rows, int Vectors>
+constexpr int steps_ahead() {
+  return std::clamp((V::kRegisters - Rows * Vectors - 1) / (2 * Vectors), 0, 4);
+}
+
+template <class V, int Vectors, class S>
+[[gnu::always_inline]] inline void load_columns(V (&columns)[Vectors], const S* b) {
+#pragma GCC unroll 8
+  for (int v = 0; v < Vectors; ++v) columns[v] = V::load(b + v * V::kLanes);
+}
+
+/// One step of k.
+template <int PrefetchLines, class V, int Rows, int Vectors>
+[[gnu::always_inline]] inline void multiply_step(V (&sums)[Rows][Vectors],
+                                                 const V (&columns)[Vectors],
+                                                 const typename V::Element* a, const char* ahead) {
+#pragma GCC unroll 8
+  for (int line = 0; line < PrefetchLines; ++line) __builtin_prefetch(ahead + 64 * line, 0, 2);
+#pragma GCC unroll 32
+  for (int row = 0; row < Rows; ++row) {
+    const V factor(a[row]);
+#pragma GCC unroll 8
+    for (int v = 0; v < Vectors; ++v) sums[row][v] = fma(factor, columns[v], sums[row][v]);
+  }
+}
+
 template <class V, int Rows, int Vectors, int PrefetchLines, class S>
 [[gnu::always_inline]] inline void multiply_tile(V (&sums)[Rows][Vectors], int64_t depth,
                                                  const typename V::Element* a, const S* b,
                                                  int64_t b_stride, const char* ahead,
                                                  int64_t ahead_stride) {
-  for (int64_t k = 0; k < depth; ++k) {
-#pragma GCC unroll 8
-    for (int line = 0; line < PrefetchLines; ++line) __builtin_prefetch(ahead + 64 * line, 0, 2);
-    V columns[Vectors];
-#pragma GCC unroll 8
-    for (int v = 0; v < Vectors; ++v) columns[v] = V::load(b + v * V::kLanes);
-#pragma GCC unroll 32
-    for (int row = 0; row < Rows; ++row) {
-      const V factor(a[row]);
-#pragma GCC unroll 8
-      for (int v = 0; v < Vectors; ++v) sums[row][v] = fma(factor, columns[v], sums[row][v]);
+  constexpr int kSteps = steps_ahead<V, Rows, Vectors>();
+  int64_t k = 0;
+  if constexpr (kSteps > 0) {
+    V columns[kSteps][Vectors];  // of the steps from k on
+    if (depth >= kSteps) {
+#pragma GCC unroll 4
+      for (int step = 0; step < kSteps; ++step) load_columns(columns[step], b + step * b_stride);
+      b += kSteps * b_stride;
+      for (; k + 2 * kSteps <= depth; k += kSteps) {
+#pragma GCC unroll 4
+        for (int step = 0; step < kSteps; ++step) {
+          multiply_step<PrefetchLines>(sums, columns[step], a, ahead);
+          load_columns(columns[step], b);
+          a += Rows;
+          b += b_stride;
+          ahead += ahead_stride;
+        }
+      }
+#pragma GCC unroll 4
+      for (int step = 0; step < kSteps; ++step) {
+        multiply_step<PrefetchLines>(sums, columns[step], a, ahead);
+        a += Rows;
+        ahead += ahead_stride;
+      }
+      k += kSteps;
     }
+  }
+  for (; k < depth; ++k) {
+    V columns[Vectors];
+    load_columns(columns, b);
+    multiply_step<PrefetchLines>(sums, columns, a, ahead);
     a += Rows;
     b += b_stride;
     ahead += ahead_stride;

@@ -19,6 +19,7 @@ struct Kit;
 struct Portable {
   static constexpr const char* kName = "portable";
   static constexpr bool kHasFma = false;
+  static constexpr int kRegisters = 16;  // of vectors
   // Register tile of the matrix product: rows x vectors of accumulators, see gemm.h.
   static constexpr int kTileRows = 4;
   static constexpr int kTileVectors = 2;

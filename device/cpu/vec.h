@@ -30,6 +30,7 @@ struct Vec {
   using Raw = typename K::Raw;
   using Int = typename K::Int;
   static constexpr int kLanes = K::kLanes;
+  static constexpr int kRegisters = Isa::kRegisters;
 
   Raw raw;
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -33,10 +33,20 @@ def _as_extension(array: np.ndarray[Any, Any], dtype: DType) -> Any:
     return array.view(getattr(ml_dtypes, _EXTENSIONS[dtype]))
 
 
+def is_row_major(shape: Sequence[int], strides: Sequence[int]) -> bool:
+    """Whether the elements lie densely in order. Strides of axes of one element do not count."""
+    step = 1
+    for extent, stride in zip(reversed(shape), reversed(strides)):
+        if extent > 1 and stride != step:
+            return False
+        step *= extent
+    return True
+
+
 def _strided(
     shape: Sequence[int], strides: Sequence[int], dtype: np.dtype[Any]
 ) -> np.ndarray[Any, Any]:
-    if 0 in shape:
+    if 0 in shape or is_row_major(shape, strides):
         return np.empty(shape, dtype)
     reach = [(extent - 1) * stride for extent, stride in zip(shape, strides)]
     low = sum(min(r, 0) for r in reach)
@@ -48,17 +58,18 @@ def _strided(
     return array
 
 
-def empty_array(
+def maker(
     shape: Sequence[int], strides: Sequence[int], dtype: DType, like: object = None
-) -> Any:
-    """An uninitialised array with these strides (in elements): a PyTorch tensor if `like` is one."""
+) -> Callable[[], Any]:
+    """Makes uninitialised arrays with these strides (in elements): PyTorch tensors if `like` is one."""
     if type(like).__module__.split(".")[0] == "torch":
         from . import torch as bridge
 
-        return bridge.empty(shape, strides, dtype)
-    return _as_extension(_strided(shape, strides, numpy_dtype(dtype)), dtype)
+        return bridge.maker(shape, strides, dtype)
+    plain = numpy_dtype(dtype)
+    return lambda: _as_extension(_strided(shape, strides, plain), dtype)
 
 
 def empty(tensor: Tensor) -> Any:
     """An uninitialised NumPy array that can stand for an input: its shape, dtype and strides."""
-    return empty_array(tensor.shape, tensor.strides, tensor.dtype)
+    return maker(tensor.shape, tensor.strides, tensor.dtype)()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from . import _core
-from .arrays import empty_array
+from .arrays import maker
 
 
 class Compiled:
@@ -19,6 +19,8 @@ class Compiled:
     def __init__(self, program: _core.Program, threads: int = 0) -> None:
         self._program = program
         self._threads = threads
+        self._is_single = len(program.outputs) == 1
+        self._makers: tuple[type, list[Callable[[], Any]]] | None = None  # of outputs, by input
 
     @property
     def source(self) -> str:
@@ -28,18 +30,23 @@ class Compiled:
     def run(self, arrays: Sequence[Any], out: Sequence[Any] | None = None) -> list[Any]:
         """All outputs as a list: those of `out`, or new arrays of the kind of the first input."""
         if out is None:
-            like = arrays[0] if len(arrays) > 0 else None
-            out = [empty_array(*spec, like=like) for spec in self._program.outputs]
+            out = self._new_outputs(arrays[0] if len(arrays) > 0 else None)
         self._program.run(arrays, out, self._threads)
         return list(out)
 
+    def _new_outputs(self, like: object) -> list[Any]:
+        makers = self._makers
+        if makers is None or makers[0] is not type(like):
+            made = [maker(*spec, like=like) for spec in self._program.outputs]
+            makers = self._makers = (type(like), made)
+        return [make() for make in makers[1]]
+
     def __call__(self, *arrays: Any, out: Any = None) -> Any:
         """The output, or a list where there are several. `out` is an array or a sequence of them."""
-        is_single = len(self._program.outputs) == 1
-        if out is not None and is_single and not isinstance(out, (list, tuple)):
+        if out is not None and self._is_single and not isinstance(out, (list, tuple)):
             out = [out]
         results = self.run(arrays, out)
-        return results[0] if is_single else results
+        return results[0] if self._is_single else results
 
 
 class Runnable(_core.Graph):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 
 import torch  # type: ignore[import-not-found,unused-ignore]
 
 from ._core import DType
+from .arrays import is_row_major
 
 _DTYPES = {
     DType.f64: torch.float64,
@@ -24,6 +26,11 @@ _DTYPES = {
 }
 
 
-def empty(shape: Sequence[int], strides: Sequence[int], dtype: DType) -> torch.Tensor:
-    """An uninitialised tensor in memory of the CPU."""
-    return torch.empty_strided(tuple(shape), tuple(strides), dtype=_DTYPES[dtype])
+def maker(
+    shape: Sequence[int], strides: Sequence[int], dtype: DType
+) -> Callable[[], torch.Tensor]:
+    """Makes uninitialised tensors in memory of the CPU."""
+    options = {"dtype": _DTYPES[dtype], "device": "cpu"}
+    if is_row_major(shape, strides):
+        return functools.partial(torch.empty, tuple(shape), **options)
+    return functools.partial(torch.empty_strided, tuple(shape), tuple(strides), **options)

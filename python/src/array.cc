@@ -58,33 +58,72 @@ std::string tuple_text(const Ints& values) {
   return fmt::format("({}{})", fmt::join(values, ", "), values.size() == 1 ? "," : "");
 }
 
-template <class NdArray>
-runtime::TensorView view_of(const NdArray& array, const codegen::Argument& expected,
-                            const std::string& label) {
-  if (array.device_type() != nb::device::cpu::value)
-    refuse("{}: expected memory of the CPU, found DLPack device type {}", label,
-           array.device_type());
-  Ints shape, strides;
-  for (size_t i = 0; i < array.ndim(); ++i) {
-    shape.push_back(static_cast<int64_t>(array.shape(i)));
-    strides.push_back(array.stride(i));
+/// An argument as messages name it.
+struct Label {
+  const char* what;
+  size_t index;
+  const codegen::Argument& expected;
+
+  std::string text() const {
+    return fmt::format("{} {}{}", what, index,
+                       expected.name.empty() ? "" : fmt::format(" (%{})", expected.name));
   }
+};
+
+/// What every protocol tells of an array. Strides may be missing: row-major.
+struct Seen {
+  void* data;
+  int32_t device;
+  nb::dlpack::dtype dtype;
+  size_t rank;
+  const int64_t* shape;
+  const int64_t* strides;
+};
+
+Seen seen(const nb::dlpack::dltensor& tensor) {
+  return {static_cast<std::byte*>(tensor.data) + tensor.byte_offset,
+          tensor.device.device_type,
+          tensor.dtype,
+          static_cast<size_t>(tensor.ndim),
+          tensor.shape,
+          tensor.strides};
+}
+
+template <class NdArray>
+Seen seen(const NdArray& array) {
+  // const_cast: what is seen of an input is only read.
+  return {const_cast<void*>(static_cast<const void*>(array.data())),
+          array.device_type(),
+          array.dtype(),
+          array.ndim(),
+          array.shape_ptr(),
+          array.stride_ptr()};
+}
+
+runtime::TensorView view_of(const Seen& array, const Label& label) {
+  const codegen::Argument& expected = label.expected;
+  if (array.device != nb::device::cpu::value)
+    refuse("{}: expected memory of the CPU, found DLPack device type {}", label.text(),
+           array.device);
+  Ints shape(array.shape, array.shape + array.rank);
   if (shape != expected.shape)
-    refuse("{}: expected shape {}, found {}", label, tuple_text(expected.shape), tuple_text(shape));
-  const auto dtype = dtype_in_dlpack(array.dtype());
+    refuse("{}: expected shape {}, found {}", label.text(), tuple_text(expected.shape),
+           tuple_text(shape));
+  const auto dtype = dtype_in_dlpack(array.dtype);
   if (!dtype || !holds_bits_of(expected.dtype, *dtype))
-    refuse("{}: expected dtype {}, found {}", label, name_of(expected.dtype),
-           dtype
-               ? std::string(name_of(*dtype))
-               : fmt::format("DLPack code {} of {} bits", array.dtype().code, array.dtype().bits));
+    refuse("{}: expected dtype {}, found {}", label.text(), name_of(expected.dtype),
+           dtype ? std::string(name_of(*dtype))
+                 : fmt::format("DLPack code {} of {} bits", array.dtype.code, array.dtype.bits));
+  const Ints strides = array.strides ? Ints(array.strides, array.strides + array.rank)
+                                     : Ints(ir::row_major_strides(shape));
   if (!same_layout(shape, expected.strides, strides))
-    refuse("{}: expected strides {}, found {} (in elements)", label, tuple_text(expected.strides),
-           tuple_text(strides));
-  // const_cast: the view of an input is only read.
-  void* data = const_cast<void*>(static_cast<const void*>(array.data()));
-  if (reinterpret_cast<uintptr_t>(data) % static_cast<uintptr_t>(ir::bytes_of(expected.dtype)) != 0)
-    refuse("{}: elements are not aligned", label);
-  return {data, expected.dtype, std::move(shape), expected.strides};
+    refuse("{}: expected strides {}, found {} (in elements)", label.text(),
+           tuple_text(expected.strides), tuple_text(strides));
+  if (reinterpret_cast<uintptr_t>(array.data) %
+          static_cast<uintptr_t>(ir::bytes_of(expected.dtype)) !=
+      0)
+    refuse("{}: elements are not aligned", label.text());
+  return {array.data, expected.dtype, std::move(shape), expected.strides};
 }
 
 /// First and one past the last byte that a view may touch.
@@ -100,24 +139,27 @@ std::pair<uintptr_t, uintptr_t> extent_of(const runtime::TensorView& view) {
           static_cast<uintptr_t>(base + (high + 1) * bytes)};
 }
 
-}  // namespace
-
-Array array_of(nb::handle object, const codegen::Argument& expected, bool is_written,
-               const std::string& label) {
+Array array_of(nb::handle object, bool is_written, const Label& label) {
   Array result;
+  result.exchanged = exchange(object);
+  if (result.exchanged && !(is_written && result.exchanged->flags & ManagedTensor::kReadOnly)) {
+    result.view = view_of(seen(result.exchanged->tensor), label);
+    return result;
+  }
   const auto reads = [&](nb::handle source) {
     return is_written ? nb::try_cast(source, result.written, false)
                       : nb::try_cast(source, result.read, false);
   };
   if (reads(object) || reads(plain(object))) {
-    result.view = is_written ? view_of(result.written, expected, label)
-                             : view_of(result.read, expected, label);
+    result.view = view_of(is_written ? seen(result.written) : seen(result.read), label);
     return result;
   }
-  refuse("{}: expected {} (DLPack or the buffer protocol), found {}", label,
+  refuse("{}: expected {} (DLPack or the buffer protocol), found {}", label.text(),
          is_written ? "a writable array" : "an array",
          nb::cast<std::string>(object.type().attr("__name__")));
 }
+
+}  // namespace
 
 std::vector<Array> arrays_of(nb::sequence objects, const std::vector<codegen::Argument>& expected,
                              bool is_written, const char* what) {
@@ -126,11 +168,9 @@ std::vector<Array> arrays_of(nb::sequence objects, const std::vector<codegen::Ar
     refuse("expected {} {}{}, found {}", expected.size(), what, expected.size() == 1 ? "" : "s",
            count);
   std::vector<Array> arrays;
-  for (size_t i = 0; i < count; ++i) {
-    std::string label = fmt::format("{} {}", what, i);
-    if (!expected[i].name.empty()) label += fmt::format(" (%{})", expected[i].name);
-    arrays.push_back(array_of(objects[i], expected[i], is_written, label));
-  }
+  arrays.reserve(count);
+  for (size_t i = 0; i < count; ++i)
+    arrays.push_back(array_of(objects[i], is_written, Label{what, i, expected[i]}));
   return arrays;
 }
 

@@ -49,12 +49,21 @@ Grid elementwise_grid(const ir::Shape& shape, int64_t work, size_t skip) {
   return grid;
 }
 
-Grid matmul_grid(const ir::Shape& result, int64_t depth, const Target& target) {
+int64_t cache_bytes(const Target& target) {
+  for (const MemoryLevel& level : target.memory)
+    if (level.name == "L2") return level.bytes;
+  return 0;
+}
+
+/// `b_bytes`: the right operand of one product.
+Grid matmul_grid(const ir::Shape& result, int64_t depth, int64_t b_bytes, const Target& target) {
   Grid grid;
   const size_t rank = result.size();
   grid.bind.resize(rank);
   const int64_t m = result[rank - 2], n = result[rank - 1];
-  const int64_t wanted = 8 * target.units;
+  // Items even out what cores differ in, but each packs its rows of A again: where B stays in the
+  // caches there is little to even out.
+  const int64_t wanted = (b_bytes <= cache_bytes(target) ? 1 : 8) * target.units;
   int64_t items = 1;
   for (size_t axis = 0; axis + 2 < rank; ++axis) {
     split(grid, axis, result[axis]);
@@ -112,7 +121,9 @@ Result<ir::GraphPtr> as_block(const ir::Op& op, std::span<const BlockOperand> op
   Grid grid;
   ir::Shape walked = result.shape;  // iteration space whose axes are bound
   if (form == ir::Form::Contract) {
-    grid = matmul_grid(result.shape, operands[0].type.shape.back(), target);
+    const ir::Shape& b = operands[1].type.shape;
+    const int64_t b_bytes = b[b.size() - 2] * b.back() * ir::bytes_of(operands[1].type.dtype);
+    grid = matmul_grid(result.shape, operands[0].type.shape.back(), b_bytes, target);
   } else if (form == ir::Form::Reduce) {
     walked = operands[0].type.shape;
     grid = elementwise_grid(walked, ir::element_count(walked), static_cast<size_t>(op.attrs.axis));

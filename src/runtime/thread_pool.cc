@@ -1,13 +1,24 @@
 #include "runtime/thread_pool.h"
 
+#include <chrono>
+
+#include "util/check.h"
+
 namespace mirage::runtime {
 namespace {
 
-// Launches follow each other within microseconds; waking a thread costs more. Spinning gives up
-// after about 20 us, so that idle pools cost nothing.
+constexpr int kWorkerBits = 16;
+
+// Launches follow each other within microseconds, and waking a thread costs as much as a small
+// kernel. Idle pools cost nothing: after this long a thread sleeps.
+constexpr std::chrono::microseconds kSpin{50};
+
 template <class Condition>
 void spin_until(Condition condition) {
-  for (int i = 0; i < 400 && !condition(); ++i) {
+  constexpr int kPausesPerLook = 16;  // at the clock
+  const auto end = std::chrono::steady_clock::now() + kSpin;
+  for (int i = 1; !condition(); ++i) {
+    if (i % kPausesPerLook == 0 && std::chrono::steady_clock::now() > end) return;
 #if defined(__x86_64__)
     __builtin_ia32_pause();
 #else
@@ -19,51 +30,44 @@ void spin_until(Condition condition) {
 }  // namespace
 
 ThreadPool::~ThreadPool() {
-  {
-    std::lock_guard lock(mutex_);
-    is_stopping_ = true;
-  }
-  wake_.notify_all();
+  post(0);
   for (std::thread& thread : threads_) thread.join();
+}
+
+void ThreadPool::post(int workers) {
+  const uint64_t run = (ticket_.load(std::memory_order_relaxed) >> kWorkerBits) + 1;
+  ticket_.store(run << kWorkerBits | static_cast<uint64_t>(workers));
+  ticket_.notify_all();
 }
 
 void ThreadPool::work(int worker, uint64_t seen) {
   for (;;) {
-    const std::function<void(int)>* body = nullptr;
-    spin_until([&] { return generation_.load(std::memory_order_relaxed) != seen; });
-    {
-      std::unique_lock lock(mutex_);
-      wake_.wait(lock, [&] { return is_stopping_ || generation_ != seen; });
-      if (is_stopping_) return;
-      seen = generation_;
-      if (worker >= workers_) continue;
-      body = body_;
-    }
-    (*body)(worker);
-    std::lock_guard lock(mutex_);
-    if (unfinished_.fetch_sub(1, std::memory_order_relaxed) == 1) done_.notify_one();
+    spin_until([&] { return ticket_.load(std::memory_order_relaxed) != seen; });
+    ticket_.wait(seen);
+    seen = ticket_.load();
+    const int workers = static_cast<int>(seen & ((uint64_t{1} << kWorkerBits) - 1));
+    if (workers == 0) return;
+    // Nothing of a run may be looked at by those who have no part in it: it does not wait for them.
+    if (worker >= workers) continue;
+    (*body_)(worker);
+    if (unfinished_.fetch_sub(1) == 1) unfinished_.notify_one();
   }
 }
 
 void ThreadPool::run(int workers, const std::function<void(int)>& body) {
   if (workers <= 1) return body(0);
+  MIRAGE_CHECK(workers < 1 << kWorkerBits, "more workers than a ticket can name");
   std::lock_guard turn(turn_);
-  {
-    std::lock_guard lock(mutex_);
-    while (static_cast<int>(threads_.size()) + 1 < workers) {
-      const int worker = static_cast<int>(threads_.size()) + 1;
-      threads_.emplace_back([this, worker, seen = generation_.load()] { work(worker, seen); });
-    }
-    body_ = &body;
-    workers_ = workers;
-    unfinished_ = workers - 1;
-    ++generation_;
+  while (static_cast<int>(threads_.size()) + 1 < workers) {
+    const int worker = static_cast<int>(threads_.size()) + 1;
+    threads_.emplace_back([this, worker, seen = ticket_.load()] { work(worker, seen); });
   }
-  wake_.notify_all();
+  body_ = &body;
+  unfinished_.store(workers - 1);
+  post(workers);
   body(0);
   spin_until([&] { return unfinished_.load(std::memory_order_relaxed) == 0; });
-  std::unique_lock lock(mutex_);
-  done_.wait(lock, [&] { return unfinished_ == 0; });
+  for (int left = unfinished_.load(); left != 0; left = unfinished_.load()) unfinished_.wait(left);
 }
 
 }  // namespace mirage::runtime

@@ -3,7 +3,6 @@
 // shared by its executables; there is no global pool.
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <mutex>
@@ -26,16 +25,15 @@ class ThreadPool {
 
  private:
   void work(int worker, uint64_t seen);
+  void post(int workers);
 
   std::mutex turn_;  // held for a whole run
-  std::mutex mutex_;
-  std::condition_variable wake_, done_;
   std::vector<std::thread> threads_;
   const std::function<void(int)>* body_ = nullptr;
-  int workers_ = 0;
-  std::atomic<int> unfinished_ = 0;       // written under mutex_
-  std::atomic<uint64_t> generation_ = 0;  // written under mutex_
-  bool is_stopping_ = false;
+  // What threads wait for: the number of the run above, how many workers it has below. A run of no
+  // workers ends the threads.
+  std::atomic<uint64_t> ticket_ = 0;
+  std::atomic<int> unfinished_ = 0;
 };
 
 }  // namespace mirage::runtime

@@ -115,6 +115,15 @@ def test_pytorch_tensors():
     assert np.allclose(mi.evaluate(product(), x, w)[0], X @ W, rtol=1e-4)
     with pytest.raises(ValueError, match=r"expected strides \(4, 1\), found \(1, 8\)"):
         mi.evaluate(product(), x, torch.from_numpy(np.asfortranarray(W)))
+    with pytest.raises(ValueError, match="expected dtype f32, found f64"):
+        mi.evaluate(product(), x.double(), w)
+    # What has no memory of the CPU is refused whichever of PyTorch's protocols is asked.
+    with pytest.raises(ValueError, match=r"input 0 \(%x\): expected"):
+        mi.evaluate(product(), torch.empty(X.shape, device="meta"), w)
+    padded = torch.zeros(7, 8)
+    padded[3:] = x
+    for same in [padded[3:], x.clone().requires_grad_()]:
+        assert np.allclose(mi.evaluate(product(), same, w)[0], X @ W, rtol=1e-4)
     graph = mi.Graph()
     graph.output(graph.input((3,), "bf16") * 2)
     assert np.array_equal(
