@@ -62,7 +62,13 @@ class FieldDomain {
   /// Where to note arguments of exp (their residues at level 1, the exponents; at level 0 if
   /// opaque), radicands and denominators (level 0), in order of the calls; 0 for undefined ones.
   struct Record {
+    /// Argument of a logarithm or base of a power, at level 0.
+    struct Partial {
+      uint64_t value = 0;
+      bool may_vanish = false, may_be_negative = false;  // without leaving the function's domain
+    };
     std::vector<uint64_t> exponents, radicands, denominators;
+    std::vector<Partial> partials;
   };
   void set_record(Record* record) { record_ = record; }
   const Prime& prime(size_t level) const { return chain_->level[level]; }
@@ -170,12 +176,17 @@ class FieldDomain {
   }
   Value minimum(const Value& a, const Value& b) { return neg(maximum(neg(a), neg(b))); }
   Value pow(const Value& a, const Value& b) {
+    if (record_) record_->partials.push_back({a.levels == 0 ? 0 : a.r[0]});
     if (a.levels == 0) return a;
     if (b.levels == 0) return b;
     const Prime& p = chain_->level[0];
-    for (int n = -8; n <= 8; ++n) {  // half-integer exponents up to 4
+    for (int n = -kMostHalves; n <= kMostHalves; ++n) {
       const uint64_t twice = p.from_integer(static_cast<uint64_t>(std::abs(n)));
       if (p.add(b.r[0], b.r[0]) != (n < 0 ? p.neg(twice) : twice)) continue;
+      if (record_) {
+        record_->partials.back().may_vanish = n >= 0;
+        record_->partials.back().may_be_negative = n % 2 == 0;
+      }
       Value result = constant(1);
       const Value base = n % 2 == 0 ? a : unnumbered_root(a);
       const int times = n % 2 == 0 ? std::abs(n) / 2 : std::abs(n);
@@ -193,6 +204,7 @@ class FieldDomain {
         return sqrt(x);
       case ir::Fn::Log:
         opaque_use_.log = true;
+        if (record_) record_->partials.push_back({x.levels == 0 ? 0 : x.r[0]});
         return x.levels == 0 ? x : opaque(mix(0x6c6f67, x.r[0]));
       case ir::Fn::Erf:
         opaque_use_.erf = true;
@@ -211,6 +223,8 @@ class FieldDomain {
   }
 
  private:
+  static constexpr int kMostHalves = 16;  // exponents of powers that are computed: up to 8
+
   // Inside a body one more level than the result's may be consumed by exp.
   int cap() const { return std::min(levels_ + 1, L); }
 

@@ -130,6 +130,7 @@ void Classes::unify(const AxisAtoms& a, const AxisAtoms& b) {
   AxisAtoms left = resolve(a), right = resolve(b);
   if (real_product(left) != real_product(right)) {
     // A ragged split: its factors cover more than the axis.
+    has_ragged_splits_ = true;
     const auto can_become = [this](const AxisAtoms& one, const AxisAtoms& other) {
       return one.size() == 1 && other.size() > 1 && is_plain(one[0]) &&
              std::find(other.begin(), other.end(), one[0]) == other.end();

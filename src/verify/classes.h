@@ -33,9 +33,14 @@ class Classes {
   int64_t real_extent(AtomId atom) const { return atoms_[find(atom)].real; }
   bool is_frozen(AtomId atom) const { return atoms_[find(atom)].frozen; }
   bool is_sum(AtomId atom) const { return !atoms_[find(atom)].parts.empty(); }
+  /// What a sum consists of, in order; empty for other atoms.
+  const std::vector<AxisAtoms>& parts(AtomId atom) const { return atoms_[find(atom)].parts; }
   size_t size() const { return atoms_.size(); }
   /// Reasons why some axes keep their extents.
   const std::vector<std::string>& conflicts() const { return conflicts_; }
+
+  /// Tiles of some split do not fill their axis.
+  bool has_ragged_splits() const { return has_ragged_splits_; }
 
   /// Small extents of representatives of plain classes; those of sums and products follow.
   void set_small(AtomId atom, int64_t extent) { atoms_[find(atom)].small = extent; }
@@ -70,6 +75,7 @@ class Classes {
 
   std::vector<Atom> atoms_;
   std::vector<std::string> conflicts_;
+  bool has_ragged_splits_ = false;
 };
 
 }  // namespace mirage::verify

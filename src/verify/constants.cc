@@ -9,14 +9,12 @@
 namespace mirage::verify {
 namespace {
 
-constexpr int64_t kSmallestExtent = 8;  // 2 and 4 are ordinary numbers
-
 enum class Tie { Extent, Inverse, Root, InverseRoot };
 
 bool is_close(double a, double b) { return std::fabs(a - b) <= 1e-9 * std::fabs(b); }
 
 std::optional<Tie> tie_of(double value, int64_t extent) {
-  if (extent < kSmallestExtent) return std::nullopt;
+  if (extent < 2) return std::nullopt;
   const double n = static_cast<double>(extent);
   const double size = std::fabs(value);
   if (is_close(size, n)) return Tie::Extent;
@@ -29,6 +27,7 @@ std::optional<Tie> tie_of(double value, int64_t extent) {
 void collect(const ir::Graph& graph, std::set<int64_t>& extents, std::set<double>& literals) {
   for (const ir::Value& value : graph.values)
     extents.insert(value.type.shape.begin(), value.type.shape.end());
+  for (const ir::Axis& axis : graph.launch.axes) extents.insert(axis.trips);
   for (const ir::Op& op : graph.ops) {
     literals.insert(op.attrs.scalars.begin(), op.attrs.scalars.end());
     if (op.body) collect(*op.body, extents, literals);
@@ -94,21 +93,6 @@ class Tier {
   }
 };
 
-bool may_be_dead(const ir::Graph& graph) {
-  for (const ir::Op& op : graph.ops) {
-    if (op.body && may_be_dead(*op.body)) return true;
-    // A summand that is a sum of terms of different extents, or an extent itself.
-    if (op.kind == ir::OpKind::Extent || op.kind == ir::OpKind::Mean) return true;
-    if ((op.kind == ir::OpKind::Add || op.kind == ir::OpKind::Sub) &&
-        graph.type(op.operands[0]).shape != graph.type(op.operands[1]).shape)
-      return true;
-    if (op.kind == ir::OpKind::Accum &&
-        ir::phases_of(graph)[op.operands[0].index] == ir::Phase::Invariant)
-      return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 bool has_extent_constants(const ir::Graph& reference, const ir::Graph& candidate) {
@@ -116,16 +100,14 @@ bool has_extent_constants(const ir::Graph& reference, const ir::Graph& candidate
   std::set<double> literals;
   collect(reference, extents, literals);
   collect(candidate, extents, literals);
+  extents.insert(1);
   for (double literal : literals)
-    for (int64_t extent : extents)
-      if (tie_of(literal, extent)) return true;
+    for (int64_t one : extents)
+      for (int64_t other : extents)
+        if (one <= other && tie_of(literal, one * other)) return true;
   return false;
 }
 
 Result<ir::GraphPtr> tie_constants(const ir::Graph& graph) { return Tier().run(graph); }
-
-bool has_dead_binders(const ir::Graph& reference, const ir::Graph& candidate) {
-  return may_be_dead(reference) || may_be_dead(candidate);
-}
 
 }  // namespace mirage::verify

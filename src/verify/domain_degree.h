@@ -33,7 +33,9 @@ class DegreeDomain {
   static Value div(const Value& a, const Value& b) { return {a.top + b.bottom, a.bottom + b.top}; }
   static Value maximum(const Value&, const Value&) { return variable(); }
   static Value minimum(const Value&, const Value&) { return variable(); }
-  static Value pow(const Value& a, const Value&) { return {4 * a.top + 1, 4 * a.bottom}; }
+  static Value pow(const Value& a, const Value&) {
+    return {8 * (a.top + a.bottom) + 1, 8 * (a.top + a.bottom)};
+  }
   Value apply(ir::Fn fn, const Value& x) {
     if (fn == ir::Fn::Exp) largest_exponent_ = std::max(largest_exponent_, x.top + x.bottom);
     if (fn == ir::Fn::Sqrt) return {1 + x.top, x.bottom};
@@ -61,9 +63,11 @@ class SignDomain {
     uint64_t id = 0;
   };
 
-  /// Signs of denominators and radicands, in order of the calls.
+  /// Signs of denominators, radicands, and arguments of logarithms and bases of powers, in order of
+  /// the calls.
   const std::vector<Sign>& denominators() const { return denominators_; }
   const std::vector<Sign>& radicands() const { return radicands_; }
+  const std::vector<Sign>& partials() const { return partials_; }
 
   Value fresh(Sign sign = Sign::Any) { return {sign, ++next_}; }
   Value constant(double value) {
@@ -92,14 +96,16 @@ class SignDomain {
   Value maximum(const Value& a, const Value& b) { return fresh(std::min(a.sign, b.sign)); }
   Value minimum(const Value& a, const Value& b) { return fresh(std::max(a.sign, b.sign)); }
   Value pow(const Value& a, const Value&) {
+    partials_.push_back(a.sign);
     return fresh(a.sign == Sign::Positive ? Sign::Positive : Sign::Any);
   }
   Value apply(ir::Fn fn, const Value& x) {
     if (fn == ir::Fn::Exp) return fresh(Sign::Positive);
     if (fn == ir::Fn::Sqrt) {
       radicands_.push_back(x.sign);
-      return fresh(x.sign);
+      return fresh(x.sign == Sign::Positive ? x.sign : Sign::NonNegative);  // where it is defined
     }
+    if (fn == ir::Fn::Log) partials_.push_back(x.sign);
     return fresh();
   }
   Value dot(const Value* a, int64_t step_a, const Value* b, int64_t step_b, int64_t n) {
@@ -111,7 +117,7 @@ class SignDomain {
 
  private:
   uint64_t next_ = 0;
-  std::vector<Sign> denominators_, radicands_;
+  std::vector<Sign> denominators_, radicands_, partials_;
 };
 
 }  // namespace mirage::verify

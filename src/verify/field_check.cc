@@ -134,6 +134,56 @@ class Check final : public FieldCheck {
     return result;
   }
 
+  /// Error bound and domain obligations: two runs over one chain with gauges at zero.
+  Result<void> examine() override {
+    if (is_examined_) return {};
+    is_examined_ = true;
+    MIRAGE_TRY_VOID(know_dependence());
+    Record records[2][2];  // run, side
+    const PrimeChain* chain = nullptr;
+    bool is_defined = false;
+    // A few chains, as for trials.
+    for (size_t attempt = 0; attempt < 6 && !is_defined; ++attempt) {
+      chain = &interp::prime_chain((7 + attempt) % interp::chain_count());
+      is_defined = true;
+      for (size_t run_number = 0; run_number < 2 && is_defined; ++run_number) {
+        Rng rng(interp::mix(0x6578616d, run_number));
+        Field d(*chain, 11), e(*chain, 11);
+        d.set_zero_gauges(true);
+        e.set_zero_gauges(true);
+        MIRAGE_TRY(is_defined, run(rng, d, e));
+        if (!is_defined) break;
+        d.restart();
+        e.restart();
+        records[run_number][0] = records[run_number][1] = {};
+        d.set_record(&records[run_number][0]);
+        e.set_record(&records[run_number][1]);
+        MIRAGE_TRY_VOID(reference_.run(d));
+        MIRAGE_TRY_VOID(candidate_.run(e));
+        note(d, e);
+      }
+    }
+    if (!is_defined) {
+      bound_reason_ = "no bound: no inputs were found on which both are defined";
+      objection_ = "domain: no inputs were found on which denominators could be compared";
+      return {};
+    }
+    MIRAGE_TRY_VOID(bound(records[0], chain->level[1]));
+    // Exponents that are independent for every output entry (the bound), and roots and denominators
+    // that are the same function up to a unit or have different inputs.
+    const interp::Prime& p = chain->level[0];
+    disjoint_ = bound_reason_.empty() && is_independent_;
+    for (const int side : {0, 1}) {
+      const Dependence& calls = side == 0 ? first_ : second_;
+      disjoint_ =
+          disjoint_ &&
+          own_inputs(calls.roots, records[0][side].radicands, records[1][side].radicands, p) &&
+          own_inputs(calls.denominators, records[0][side].denominators,
+                     records[1][side].denominators, p);
+    }
+    return obligations(records, p);
+  }
+
   const std::string& bound_reason() const override { return bound_reason_; }
   const std::string& domain_objection() const override { return objection_; }
   bool families_are_disjoint() const override { return disjoint_; }
@@ -228,56 +278,6 @@ class Check final : public FieldCheck {
     return own.is_empty() ? bad : own;
   }
 
-  /// Error bound and domain obligations: two runs over one chain with gauges at zero.
-  Result<void> examine() {
-    if (is_examined_) return {};
-    is_examined_ = true;
-    MIRAGE_TRY_VOID(know_dependence());
-    Record records[2][2];  // run, side
-    const PrimeChain* chain = nullptr;
-    bool is_defined = false;
-    // A few chains, as for trials.
-    for (size_t attempt = 0; attempt < 6 && !is_defined; ++attempt) {
-      chain = &interp::prime_chain((7 + attempt) % interp::chain_count());
-      is_defined = true;
-      for (size_t run_number = 0; run_number < 2 && is_defined; ++run_number) {
-        Rng rng(interp::mix(0x6578616d, run_number));
-        Field d(*chain, 11), e(*chain, 11);
-        d.set_zero_gauges(true);
-        e.set_zero_gauges(true);
-        MIRAGE_TRY(is_defined, run(rng, d, e));
-        if (!is_defined) break;
-        d.restart();
-        e.restart();
-        records[run_number][0] = records[run_number][1] = {};
-        d.set_record(&records[run_number][0]);
-        e.set_record(&records[run_number][1]);
-        MIRAGE_TRY_VOID(reference_.run(d));
-        MIRAGE_TRY_VOID(candidate_.run(e));
-        note(d, e);
-      }
-    }
-    if (!is_defined) {
-      bound_reason_ = "no bound: no inputs were found on which both are defined";
-      objection_ = "domain: no inputs were found on which denominators could be compared";
-      return {};
-    }
-    MIRAGE_TRY_VOID(bound(records[0], chain->level[1]));
-    // Exponents that are independent for every output entry (the bound), and roots and denominators
-    // that are the same function up to a unit or have different inputs.
-    const interp::Prime& p = chain->level[0];
-    disjoint_ = bound_reason_.empty() && is_independent_;
-    for (const int side : {0, 1}) {
-      const Dependence& calls = side == 0 ? first_ : second_;
-      disjoint_ =
-          disjoint_ &&
-          own_inputs(calls.roots, records[0][side].radicands, records[1][side].radicands, p) &&
-          own_inputs(calls.denominators, records[0][side].denominators,
-                     records[1][side].denominators, p);
-    }
-    return obligations(records, p);
-  }
-
   /// Calls with the same inputs are the same function up to a unit.
   static bool own_inputs(const std::vector<Support>& calls, const std::vector<uint64_t>& first,
                          const std::vector<uint64_t>& second, const interp::Prime& p) {
@@ -347,6 +347,11 @@ class Check final : public FieldCheck {
       nonzero.emplace_back(records[0][0].radicands[i], records[1][0].radicands[i]);
       nonnegative.push_back(nonzero.back());
     }
+    for (size_t i = 0; i < own_signs.partials().size(); ++i) {
+      const auto &one = records[0][0].partials[i], &other = records[1][0].partials[i];
+      if (!one.may_vanish || !one.may_be_negative) nonzero.emplace_back(one.value, other.value);
+      if (!one.may_be_negative) nonnegative.push_back(nonzero.back());
+    }
     UnitMultiples no_zeros(std::move(nonzero), p), no_negatives(std::move(nonnegative), p);
     for (size_t i = 0; i < signs.denominators().size(); ++i)
       if (signs.denominators()[i] != Sign::Positive &&
@@ -366,6 +371,20 @@ class Check final : public FieldCheck {
             i);
         return {};
       }
+    for (size_t i = 0; i < signs.partials().size(); ++i) {
+      const Sign sign = signs.partials()[i];
+      const auto &one = records[0][1].partials[i], &other = records[1][1].partials[i];
+      const bool is_outside = (!one.may_vanish && sign != Sign::Positive &&
+                               !no_zeros.contain(one.value, other.value)) ||
+                              (!one.may_be_negative && sign == Sign::Any &&
+                               !no_negatives.contain(one.value, other.value));
+      if (!is_outside) continue;
+      objection_ = fmt::format(
+          "domain: base of a power or argument of a logarithm number {} of the candidate is none "
+          "of the program's and may be outside",
+          i);
+      return {};
+    }
     return {};
   }
 

@@ -26,6 +26,8 @@ class FieldCheck {
   /// Without `with_bound`, only whether both are equal. Otherwise, if they may be, the pair is
   /// analysed (once), and the properties below are known.
   virtual Result<FieldTrial> trial(uint64_t seed, bool with_bound = true) = 0;
+  /// The analysis by itself: a pair that differs here may still be proved equal.
+  virtual Result<void> examine() = 0;
   virtual const std::string& bound_reason() const = 0;
   /// Empty, or which denominator or radicand of the candidate the reference does not have and that
   /// is not positive by its form.

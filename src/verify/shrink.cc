@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ir/builder.h"
+#include "verify/multiplicity.h"
 #include "verify/weights.h"
 
 namespace mirage::verify {
@@ -72,9 +73,8 @@ class Resizer {
   const Classes& classes_;
 };
 
-}  // namespace
-
-Result<SmallPair> shrink(const ir::Graph& reference, const ir::Graph& candidate, int64_t extra) {
+Result<SmallPair> small_pair(const ir::Graph& reference, const ir::Graph& candidate,
+                             bool has_multiplicities) {
   Classes classes;
   const GraphAtoms first = classes.analyse(reference, {});
   std::vector<std::vector<AxisAtoms>> inputs;
@@ -97,8 +97,10 @@ Result<SmallPair> shrink(const ir::Graph& reference, const ir::Graph& candidate,
   SmallPair pair;
   for (const std::string& conflict : classes.conflicts())
     pair.notes.push_back("not shrunk: " + conflict);
-  pair.is_large_enough = classes.conflicts().empty();
+  if (classes.has_ragged_splits()) pair.notes.push_back("uneven tiles: even ones stand for them");
+  pair.is_large_enough = classes.conflicts().empty() && !classes.has_ragged_splits();
   size_t number = 0;
+  AxisAtoms plain;
   for (AtomId atom = 0; atom < classes.size(); ++atom) {
     if (classes.find(atom) != atom || classes.is_sum(atom) || classes.is_frozen(atom)) continue;
     if (classes.resolve({atom}) != AxisAtoms{atom}) continue;  // a product of other atoms
@@ -109,19 +111,35 @@ Result<SmallPair> shrink(const ir::Graph& reference, const ir::Graph& candidate,
                   weight(demand_b.top, atom) + weight(demand_a.bottom, atom), int64_t{2}});
     int64_t extent = std::min(needed, kLargestClass);
     if (number % 2 == 1 && extent < 3) ++extent;  // neighbours differ
-    // Classes that are equally long at one size are not at another.
-    if (extra > 0) extent += 1 + static_cast<int64_t>(extra == 1 ? number % 3 : number / 3 % 3);
     ++number;
     if (extent >= real) extent = real;
     if (extent < needed) pair.is_large_enough = false;
+    // One more, so that the sum of all weights is independent of those of any term.
+    if (has_multiplicities) ++extent;
     classes.set_small(atom, extent);
+    plain.push_back(atom);
     pair.notes.push_back(
         fmt::format("class {}: {} -> {} (needs {})", number, real, extent, needed));
   }
   Resizer resizer(classes);
   MIRAGE_TRY(pair.reference, resizer.run(reference, first));
   MIRAGE_TRY(pair.candidate, resizer.run(candidate, second));
+  if (has_multiplicities) {
+    MIRAGE_TRY(pair.reference, with_multiplicities(*pair.reference, first, classes, plain));
+    MIRAGE_TRY(pair.candidate, with_multiplicities(*pair.candidate, second, classes, plain));
+  }
   return pair;
+}
+
+}  // namespace
+
+Result<SmallPair> shrink(const ir::Graph& reference, const ir::Graph& candidate) {
+  return small_pair(reference, candidate, false);
+}
+
+Result<SmallPair> shrink_with_multiplicities(const ir::Graph& reference,
+                                             const ir::Graph& candidate) {
+  return small_pair(reference, candidate, true);
 }
 
 }  // namespace mirage::verify

@@ -16,12 +16,17 @@ struct SmallPair {
   ir::GraphPtr candidate;
   /// What each class was shrunk to, and why some were not.
   std::vector<std::string> notes;
-  /// Every class has at least the extent that the theorem asks for, and none was kept for want of a
-  /// common refinement. (Families and dead binders are judged by the caller.)
+  /// Every class has at least the extent that the theorem asks for, none was kept for want of a
+  /// common refinement, and no split has uneven tiles. (Families and multiplicities are judged by
+  /// the caller.)
   bool is_large_enough = true;
 };
 
-/// `extra` > 0: another size, for dead binders, at which every plain class is one to three longer.
-Result<SmallPair> shrink(const ir::Graph& reference, const ir::Graph& candidate, int64_t extra = 0);
+Result<SmallPair> shrink(const ir::Graph& reference, const ir::Graph& candidate);
+
+/// Every plain class one longer, with multiplicities (multiplicity.h): the graphs have one more
+/// input for each class.
+Result<SmallPair> shrink_with_multiplicities(const ir::Graph& reference,
+                                             const ir::Graph& candidate);
 
 }  // namespace mirage::verify

@@ -43,6 +43,23 @@ class Verifier {
 
  private:
   static constexpr double kSmallWorkLimit = 3e7;
+  enum class Domain : uint8_t { NotExamined, Examined, Objection };
+
+  /// Whether some operator is not defined everywhere.
+  static bool is_partial(const ir::Graph& graph) {
+    return std::any_of(graph.ops.begin(), graph.ops.end(), [](const ir::Op& op) {
+      switch (op.kind) {
+        case ir::OpKind::Div:
+        case ir::OpKind::Sqrt:
+        case ir::OpKind::Rsqrt:
+        case ir::OpKind::Log:
+        case ir::OpKind::Pow:
+          return true;
+        default:
+          return op.body && is_partial(*op.body);
+      }
+    });
+  }
 
   void judge_by_field() {
     Result<SmallPair> pair = shrink(reference_, candidate_);
@@ -64,10 +81,11 @@ class Verifier {
   }
 
   /// A proof for all sizes where the field test alone would claim these sizes only, or nothing. It
-  /// does not overrule an objection to the candidate's domain.
+  /// knows nothing of domains: the field test must have found no objection, or nothing be partial.
   void judge_by_proof() {
     if (verdict_.is_equivalent() && verdict_.all_sizes && verdict_.log2_error_bound < 0) return;
-    if (has_domain_objection_) return;
+    if (domain_ == Domain::Objection) return;
+    if (domain_ == Domain::NotExamined && is_partial(candidate_)) return;
     algebra::Proof proof = algebra::prove_equal(reference_, candidate_);
     if (proof.scope == algebra::Scope::NotProved) return;
     verdict_.answer = Answer::Equivalent;
@@ -189,13 +207,17 @@ class Verifier {
     if (!outcome.is_equal) {
       identity_order();
       differ(pair, outcome.is_defined);
+      if (verdict_.answer == Answer::Unknown && check->examine())
+        domain_ = check->domain_objection().empty() ? Domain::Examined : Domain::Objection;
       return;
     }
     if (const std::string& objection = check->domain_objection(); !objection.empty()) {
-      has_domain_objection_ = true;
+      domain_ = Domain::Objection;
       unknown(objection);
       return;
     }
+    domain_ = Domain::Examined;
+    if (differs_at_the_small_size(pair)) return;
     if (verdict_.log2_error_bound == 0 && !check->bound_reason().empty())
       verdict_.notes.push_back(check->bound_reason());
     verdict_.method = Method::Field;
@@ -207,27 +229,24 @@ class Verifier {
           "these sizes only: exponents, roots or denominators at different indices share their "
           "inputs");
     }
-    if (verdict_.all_sizes && has_dead_binders(*pair.reference, *pair.candidate)) second_size();
+    if (verdict_.all_sizes) with_multiplicities();
   }
 
-  /// Sums whose summand need not depend on the index: equality at two more sizes.
-  void second_size() {
-    for (int64_t extra : {1, 2}) {
-      const Result<SmallPair> pair = shrink(reference_, candidate_, extra);
-      bool is_equal = false;
-      if (pair) {
-        const auto check = make_field_check(*pair->reference, *pair->candidate);
-        const auto trial = check->trial(interp::mix(options_.seed, 77), false);
-        std::vector<size_t> order;
-        is_equal = trial && trial->is_defined && match(trial->equal, 0, order);
-      }
-      if (!is_equal) {
-        // Two extents that happen to be equal at the first: nothing is known about the real size.
-        if (!differs_at_the_real_size()) unknown("equal at one small size, but not at another");
-        return;
-      }
+  /// All sizes are claimed only if equality also holds where positions stand for any number of
+  /// equal ones. Where it does not, two extents happen to be equal at the small size.
+  void with_multiplicities() {
+    const Result<SmallPair> pair = shrink_with_multiplicities(reference_, candidate_);
+    if (!pair) {
+      verdict_.all_sizes = false;
+      verdict_.notes.push_back("these sizes only: " + pair.error().message);
+      return;
     }
-    verdict_.notes.push_back("dead binders: equal at three sizes");
+    const auto check = make_field_check(*pair->reference, *pair->candidate);
+    const auto trial = check->trial(interp::mix(options_.seed, 77), false);
+    std::vector<size_t> order;
+    if (trial && trial->is_defined && match(trial->equal, 0, order)) return;
+    if (!differs_at_the_real_size())
+      unknown("equal at one small size, but not with other multiplicities");
   }
 
   void real_size() {
@@ -244,6 +263,14 @@ class Verifier {
     verdict_.real_size_entries = check->compared;
     verdict_.notes.push_back(fmt::format("real size: {} entries agree{}", check->compared,
                                          check->is_complete ? "" : " (others cost too much)"));
+  }
+
+  bool differs_at_the_small_size(const SmallPair& pair) {
+    Result<std::optional<Witness>> found =
+        find_witness(*pair.reference, *pair.candidate, verdict_.output_order, options_.seed, 4);
+    if (!found || !*found) return false;
+    differ_with(**found, {});
+    return true;
   }
 
   bool differs_at_the_real_size() {
@@ -267,14 +294,7 @@ class Verifier {
   void differ(const SmallPair& pair, bool is_defined) {
     // A literal that is an extent of the real program means something else in the small model.
     const bool is_tied = has_extent_constants(reference_, candidate_);
-    if (!is_tied) {
-      Result<std::optional<Witness>> found =
-          find_witness(*pair.reference, *pair.candidate, verdict_.output_order, options_.seed, 4);
-      if (found && *found) {
-        differ_with(**found, {});
-        return;
-      }
-    }
+    if (!is_tied && differs_at_the_small_size(pair)) return;
     if (differs_at_the_real_size()) return;
     if (is_tied && tied()) return;
     unknown(is_defined
@@ -304,7 +324,7 @@ class Verifier {
   const ir::Graph& candidate_;
   const VerifyOptions& options_;
   Verdict verdict_;
-  bool has_domain_objection_ = false;
+  Domain domain_ = Domain::NotExamined;
 };
 
 Result<Verdict> verify(const ir::Graph& reference, const ir::Graph& candidate,

@@ -1,0 +1,20 @@
+#pragma once
+// The small model with multiplicities: every position i of an index class stands for w(i) equal
+// ones, so sums weigh their summands and an extent is the sum of its class's weights. An equality
+// for all sizes holds for positive whole w, hence for any; with random w from a field, summands
+// that do not depend on the index, and extents that are equal in one small model, cannot hide a
+// difference (Theorem S, docs/verify.md).
+
+#include "ir/graph.h"
+#include "util/result.h"
+#include "verify/classes.h"
+
+namespace mirage::verify {
+
+/// `graph`, a small model whose axes have these atoms, with one more input for each of `plain`
+/// (classes that are neither sums nor products): its weights. Only the field evaluates the result:
+/// element types are all f64. An error where a value of rank 0 would need a weight.
+Result<ir::GraphPtr> with_multiplicities(const ir::Graph& graph, const GraphAtoms& atoms,
+                                         const Classes& classes, const AxisAtoms& plain);
+
+}  // namespace mirage::verify
