@@ -54,7 +54,7 @@ void Classes::freeze(const AxisAtoms& axis, const std::string& reason) {
   }
 }
 
-void Classes::split(AtomId atom, AxisAtoms factors) {
+void Classes::split(AtomId atom, const AxisAtoms& factors) {
   Atom& root = atoms_[find(atom)];
   if (!root.parts.empty()) freeze({atom}, "a concatenated axis is also split");
   const bool frozen = atoms_[find(atom)].frozen;
@@ -201,7 +201,7 @@ std::vector<AxisAtoms> Classes::reshape(const ir::Shape& to, const std::vector<A
 }
 
 AxisAtoms Classes::narrow(const AxisAtoms& axis, int64_t start, int64_t length) {
-  const AxisAtoms atoms = resolve(axis);
+  AxisAtoms atoms = resolve(axis);
   if (length == real_product(atoms)) return atoms;
   const bool fits =
       atoms.size() == 1 && refine(atoms[0], start) && refine(atoms[0], start + length);
@@ -264,7 +264,7 @@ AxisAtoms Classes::load(const AxisAtoms& axis, int64_t extent, const std::vector
     whole.insert(whole.end(), atoms.block_axes[block_axis].begin(),
                  atoms.block_axes[block_axis].end());
   if (whole.empty()) return axis;
-  const AxisAtoms tile = fresh(ir::tile_extent(extent, bind, launch));
+  AxisAtoms tile = fresh(ir::tile_extent(extent, bind, launch));
   whole.insert(whole.end(), tile.begin(), tile.end());
   unify(axis, whole);
   return tile;

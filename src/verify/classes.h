@@ -62,7 +62,7 @@ class Classes {
   AxisAtoms fresh(int64_t extent);
   bool is_plain(AtomId atom) const;
   void freeze(const AxisAtoms& axis, const std::string& reason);
-  void split(AtomId atom, AxisAtoms factors);
+  void split(AtomId atom, const AxisAtoms& factors);
   void merge(AtomId a, AtomId b);
   /// Makes `offset` a boundary between parts; false if that is impossible.
   bool refine(AtomId atom, int64_t offset);

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <optional>
+#include <tuple>
 
 #include "ir/builder.h"
 
@@ -24,11 +25,13 @@ ir::Attrs with_ints(std::vector<int64_t> ints) {
   return attrs;
 }
 
-/// Weights along a list of atoms; in a body those of one loop step, or all of them.
+/// Weights along a list of atoms; in a body that of one step of a loop axis, or all of them.
 struct Key {
   AxisAtoms atoms;
   std::optional<uint8_t> step;
-  auto operator<=>(const Key&) const = default;
+  bool operator<(const Key& other) const {
+    return std::tie(atoms, step) < std::tie(other.atoms, other.step);
+  }
 };
 using Vectors = std::map<Key, ValueId>;
 
@@ -119,17 +122,17 @@ class Multiplier {
       need(axes(0)[static_cast<size_t>(op.attrs.axis)]);
     } else if (form == ir::Form::Accum && op.kind != OpKind::RunningMax &&
                op.kind != OpKind::RunningGauge && op.attrs.combine != ir::Combine::Max) {
-      for (uint8_t i = 0; i < graph.launch.axes.size(); ++i) {
+      for (size_t i = 0; i < graph.launch.axes.size(); ++i) {
         if (graph.launch.axes[i].role != ir::Role::Loop) continue;
-        need(atoms.block_axes[i], i);
+        need(atoms.block_axes[i], static_cast<uint8_t>(i));
         if (op.attrs.combine == ir::Combine::Mean) need(atoms.block_axes[i]);
       }
     }
     return result;
   }
 
-  Result<std::vector<ValueId>> block(GraphBuilder& outer, const ir::Op& op,
-                                     const GraphAtoms& atoms, const std::vector<ValueId>& outside) {
+  Result<std::vector<ValueId>> block(GraphBuilder& outer, const ir::Op& op, const GraphAtoms& atoms,
+                                     const std::vector<ValueId>& outside) {
     const ir::Graph& graph = *op.body;
     std::vector<ValueId> operands;
     for (ValueId operand : op.operands) operands.push_back(outside[operand.index]);
@@ -172,8 +175,8 @@ class Multiplier {
     OpKind kind = op.kind;
     const ir::Form form = ir::def(kind).form;
     const size_t rank = graph.type(op.operands[0]).shape.size();
-    const size_t axis =
-        form == ir::Form::Reduce ? static_cast<size_t>(op.attrs.axis) : std::max<size_t>(rank, 1) - 1;
+    const size_t axis = form == ir::Form::Reduce ? static_cast<size_t>(op.attrs.axis)
+                                                 : std::max<size_t>(rank, 1) - 1;
     std::vector<ValueId> counts;
     for (const Key& key : needed) {
       const ValueId weights = vectors.at(key);

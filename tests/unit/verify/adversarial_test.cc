@@ -130,8 +130,7 @@ MIRAGE_ROWS(
         "%p = matmul (transpose %x perm=[1,0]), %x\nreturn (sum (sum %p axis=0) axis=1)", Equal},
     Row{"sum_of_squares_is_not_the_square", kRow, "%s = sum %x axis=1\nreturn (square %s)",
         "return (sum (square %x) axis=1)", Different},
-    Row{"exponential_of_a_sum_of_two_indices", kRow,
-        "%s = sum (exp %x) axis=1\nreturn (square %s)",
+    Row{"exponential_of_a_sum_of_two_indices", kRow, "%s = sum (exp %x) axis=1\nreturn (square %s)",
         "%e = exp (add %x, (transpose %x perm=[1,0]))\nreturn (sum (sum %e axis=0) axis=1)", Equal},
     Row{"exponential_of_a_product_of_two_indices", kRow,
         "%s = sum (exp %x) axis=1\nreturn (square %s)",
@@ -157,8 +156,7 @@ MIRAGE_ROWS(
         "%g = matmul %w, (transpose %w perm=[1,0])\n"
         "return (matmul (matmul %x, %g), (transpose %x perm=[1,0]))",
         Equal},
-    Row{"softmax_sums_to_one", kX,
-        "%e = exp %x\nreturn (sum (div %e, (sum %e axis=1)) axis=1)",
+    Row{"softmax_sums_to_one", kX, "%e = exp %x\nreturn (sum (div %e, (sum %e axis=1)) axis=1)",
         "return (exp (mul 0, (sum %x axis=1)))", Equal},
     Row{"one_factor_of_all_summands", kX,
         "%f = narrow %x axis=1 start=0 length=1\nreturn (sum (mul %x, %f) axis=1)",
@@ -170,40 +168,39 @@ MIRAGE_ROWS(
         "%f = narrow %x axis=1 start=0 length=1\nreturn (sum (mul %x, %f) axis=1)",
         "return (sum (square %x) axis=1)", Different});
 
-MIRAGE_ROWS(
-    DeadBinders,
-    Row{"deviations_sum_to_zero", kX, "return (mul 0, (sum %x axis=1))",
-        "return (sum (sub %x, (mean %x axis=1)) axis=1)", Equal},
-    Row{"variance_times_the_square_of_the_extent", kX,
-        "%c = sub %x, (mean %x axis=1)\n%n = extent %x axis=1\n"
-        "return (mul %n, (sum (square %c) axis=1))",
-        "%n = extent %x axis=1\n"
-        "return (sub (mul %n, (sum (square %x) axis=1)), (square (sum %x axis=1)))",
-        Equal},
-    Row{"variance_with_one_less", kX,
-        "%c = sub %x, (mean %x axis=1)\nreturn (mean (square %c) axis=1)",
-        "%c = sub %x, (mean %x axis=1)\n%n = extent %x axis=1\n"
-        "return (div (sum (square %c) axis=1), (sub %n, 1))",
-        Different},
-    Row{"constant_in_the_sum", kX, "return (sum (add %x, 3) axis=1)",
-        "%n = extent %x axis=1\nreturn (add (sum %x axis=1), (mul 3, %n))", Equal},
-    Row{"constant_out_of_the_sum", kX, "return (sum (add %x, 3) axis=1)",
-        "return (add (sum %x axis=1), 3)", Different},
-    Row{"invariant_accumulated", "%x: f32[8,64], %b: f32[8,1]",
-        "return (add (sum %x axis=1), %b)",
-        "%y = block(%x, %b) axes(i: loop 4) {\n%a = load %x [., i]\n%c = load %b [., .]\n"
-        "store (add (accum sum (sum %a axis=1)), (accum sum %c)) [., .]\n}\nreturn %y",
-        Different},
-    Row{"invariant_accumulated_and_counted", "%x: f32[8,64], %b: f32[8,1]",
-        "return (add (sum %x axis=1), (mul %b, 4))",
-        "%y = block(%x, %b) axes(i: loop 4) {\n%a = load %x [., i]\n%c = load %b [., .]\n"
-        "store (add (accum sum (sum %a axis=1)), (accum sum %c)) [., .]\n}\nreturn %y",
-        Here},
-    Row{"invariant_in_the_summand", "%x: f32[8,64], %b: f32[8,1]",
-        "return (sum (add %x, %b) axis=1)",
-        "%y = block(%x, %b) axes(i: loop 4) {\n%a = load %x [., i]\n%c = load %b [., .]\n"
-        "store (accum sum (sum (add %a, %c) axis=1)) [., .]\n}\nreturn %y",
-        Equal});
+MIRAGE_ROWS(DeadBinders,
+            Row{"deviations_sum_to_zero", kX, "return (mul 0, (sum %x axis=1))",
+                "return (sum (sub %x, (mean %x axis=1)) axis=1)", Equal},
+            Row{"variance_times_the_square_of_the_extent", kX,
+                "%c = sub %x, (mean %x axis=1)\n%n = extent %x axis=1\n"
+                "return (mul %n, (sum (square %c) axis=1))",
+                "%n = extent %x axis=1\n"
+                "return (sub (mul %n, (sum (square %x) axis=1)), (square (sum %x axis=1)))",
+                Equal},
+            Row{"variance_with_one_less", kX,
+                "%c = sub %x, (mean %x axis=1)\nreturn (mean (square %c) axis=1)",
+                "%c = sub %x, (mean %x axis=1)\n%n = extent %x axis=1\n"
+                "return (div (sum (square %c) axis=1), (sub %n, 1))",
+                Different},
+            Row{"constant_in_the_sum", kX, "return (sum (add %x, 3) axis=1)",
+                "%n = extent %x axis=1\nreturn (add (sum %x axis=1), (mul 3, %n))", Equal},
+            Row{"constant_out_of_the_sum", kX, "return (sum (add %x, 3) axis=1)",
+                "return (add (sum %x axis=1), 3)", Different},
+            Row{"invariant_accumulated", "%x: f32[8,64], %b: f32[8,1]",
+                "return (add (sum %x axis=1), %b)",
+                "%y = block(%x, %b) axes(i: loop 4) {\n%a = load %x [., i]\n%c = load %b [., .]\n"
+                "store (add (accum sum (sum %a axis=1)), (accum sum %c)) [., .]\n}\nreturn %y",
+                Different},
+            Row{"invariant_accumulated_and_counted", "%x: f32[8,64], %b: f32[8,1]",
+                "return (add (sum %x axis=1), (mul %b, 4))",
+                "%y = block(%x, %b) axes(i: loop 4) {\n%a = load %x [., i]\n%c = load %b [., .]\n"
+                "store (add (accum sum (sum %a axis=1)), (accum sum %c)) [., .]\n}\nreturn %y",
+                Here},
+            Row{"invariant_in_the_summand", "%x: f32[8,64], %b: f32[8,1]",
+                "return (sum (add %x, %b) axis=1)",
+                "%y = block(%x, %b) axes(i: loop 4) {\n%a = load %x [., i]\n%c = load %b [., .]\n"
+                "store (accum sum (sum (add %a, %c) axis=1)) [., .]\n}\nreturn %y",
+                Equal});
 
 MIRAGE_ROWS(
     Tiles,
@@ -343,38 +340,39 @@ MIRAGE_ROWS(
     Row{"shift_of_something_else", kXY, "%e = exp %x\nreturn (div %e, (sum %e axis=1))",
         "%e = exp (sub %x, (gauge_max %y axis=1))\nreturn (div %e, (sum %e axis=1))", Equal});
 
-MIRAGE_ROWS(
-    Literals,
-    Row{"quarter_is_the_mean_of_four", "%x: f32[8,4]", "return (mean %x axis=1)",
-        "return (mul (sum %x axis=1), 0.25)", Here},
-    Row{"half_is_the_mean_of_two", "%x: f32[8,2]", "return (mean %x axis=1)",
-        "return (mul (sum %x axis=1), 0.5)", Here},
-    Row{"quarter_of_the_wrong_axis", "%x: f32[4,8]", "return (mean %x axis=1)",
-        "return (mul (sum %x axis=1), 0.25)", Different},
-    Row{"extent_of_the_wrong_axis", "%x: f32[64,32]", "return (mean %x axis=1)",
-        "return (mul (sum %x axis=1), 0x1p-6)", Different},
-    Row{"extent_of_a_square", kSquare, "return (mean %x axis=0)",
-        "return (mul (sum %x axis=0), 0x1p-4)", Here},
-    Row{"mean_over_two_axes", "%x: f32[64,32]", "return (mean (mean %x axis=0) axis=1)",
-        "return (mul (sum (sum %x axis=0) axis=1), 0x1p-11)", Here},
-    Row{"root_of_the_head_dimension", kX,
-        "%n = extent %x axis=1\nreturn (div %x, (sqrt %n))", "return (mul %x, 0.125)", Here},
-    Row{"root_of_another_dimension", "%x: f64[64,16]",
-        "%n = extent %x axis=1\nreturn (div %x, (sqrt %n))", "return (mul %x, 0.125)", Different},
-    Row{"doubled_by_two_terms", "%x: f32[2,8]", "return (add %x, %x)", "return (mul %x, 2)",
-        Equal});
+MIRAGE_ROWS(Literals,
+            Row{"quarter_is_the_mean_of_four", "%x: f32[8,4]", "return (mean %x axis=1)",
+                "return (mul (sum %x axis=1), 0.25)", Here},
+            Row{"half_is_the_mean_of_two", "%x: f32[8,2]", "return (mean %x axis=1)",
+                "return (mul (sum %x axis=1), 0.5)", Here},
+            Row{"quarter_of_the_wrong_axis", "%x: f32[4,8]", "return (mean %x axis=1)",
+                "return (mul (sum %x axis=1), 0.25)", Different},
+            Row{"extent_of_the_wrong_axis", "%x: f32[64,32]", "return (mean %x axis=1)",
+                "return (mul (sum %x axis=1), 0x1p-6)", Different},
+            Row{"extent_of_a_square", kSquare, "return (mean %x axis=0)",
+                "return (mul (sum %x axis=0), 0x1p-4)", Here},
+            Row{"mean_over_two_axes", "%x: f32[64,32]", "return (mean (mean %x axis=0) axis=1)",
+                "return (mul (sum (sum %x axis=0) axis=1), 0x1p-11)", Here},
+            Row{"root_of_the_head_dimension", kX,
+                "%n = extent %x axis=1\nreturn (div %x, (sqrt %n))", "return (mul %x, 0.125)",
+                Here},
+            Row{"root_of_another_dimension", "%x: f64[64,16]",
+                "%n = extent %x axis=1\nreturn (div %x, (sqrt %n))", "return (mul %x, 0.125)",
+                Different},
+            Row{"doubled_by_two_terms", "%x: f32[2,8]", "return (add %x, %x)", "return (mul %x, 2)",
+                Equal});
 
 MIRAGE_ROWS(
     Roots,
     Row{"root_of_a_square", kX, "return (sqrt (square %x))", "return (add %x, 0)", Different},
-    Row{"root_of_a_fourth_power", kX, "return (sqrt (square (square %x)))",
-        "return (mul %x, %x)", Equal},
+    Row{"root_of_a_fourth_power", kX, "return (sqrt (square (square %x)))", "return (mul %x, %x)",
+        Equal},
     Row{"root_of_a_squared_product", kXY, "return (sqrt (square (mul %x, %y)))",
         "return (mul %x, %y)", Different},
     Row{"product_of_absolute_values", kXY, "return (sqrt (square (mul %x, %y)))",
         "return (mul (sqrt (square %x)), (sqrt (square %y)))", Equal},
-    Row{"square_of_a_root", kX, "%r = sqrt %x\nreturn (mul (mul %r, %r), 2)",
-        "return (mul %x, 2)", Equal},
+    Row{"square_of_a_root", kX, "%r = sqrt %x\nreturn (mul (mul %r, %r), 2)", "return (mul %x, 2)",
+        Equal},
     Row{"square_of_a_root_is_less_defined", kX, "return (mul %x, 2)",
         "%r = sqrt %x\nreturn (mul (mul %r, %r), 2)", Unknown},
     Row{"root_of_minus_twice", kX, "%r = sqrt %x\nreturn (mul %r, %r)",
@@ -406,10 +404,8 @@ MIRAGE_ROWS(
         "return (pow (pow %x, 0.33333333333333331), 3)", Different});
 
 MIRAGE_ROWS(
-    Domains,
-    Row{"x_over_x", kXY, "return (mul (div %x, %x), %y)", "return (add %y, 0)", Equal},
-    Row{"one_is_more_defined", kXY, "return (add %y, 0)", "return (mul (div %x, %x), %y)",
-        Unknown},
+    Domains, Row{"x_over_x", kXY, "return (mul (div %x, %x), %y)", "return (add %y, 0)", Equal},
+    Row{"one_is_more_defined", kXY, "return (add %y, 0)", "return (mul (div %x, %x), %y)", Unknown},
     Row{"inverse_by_pow", kXY, "return (mul %x, 2)",
         "return (mul (mul %x, 2), (mul %y, (pow %y, -1)))", Unknown},
     Row{"root_by_pow", kXY, "return (mul %x, %y)",
@@ -420,8 +416,8 @@ MIRAGE_ROWS(
         "%l = log (square %y)\nreturn (add %x, (sub %l, %l))", Unknown},
     Row{"quotient_of_differences", kXY, "return (add %x, %y)",
         "return (div (sub (square %x), (square %y)), (sub %x, %y))", Unknown},
-    Row{"difference_of_squares", kXY,
-        "return (div (sub (square %x), (square %y)), (sub %x, %y))", "return (add %x, %y)", Equal},
+    Row{"difference_of_squares", kXY, "return (div (sub (square %x), (square %y)), (sub %x, %y))",
+        "return (add %x, %y)", Equal},
     Row{"zero_over_x", kX, "return (mul %x, 0)", "return (div 0, %x)", Unknown},
     Row{"never_defined", kX, "return (div %x, (sub %x, %x))",
         "return (div (mul %x, 2), (sub %x, %x))", Unknown},
@@ -443,11 +439,9 @@ MIRAGE_ROWS(
         "return (mul (transpose %x perm=[1,0]), 2)", Different},
     Row{"transposed_batch", "%x: f32[8,8,8]", "return (exp %x)",
         "return (exp (transpose %x perm=[1,0,2]))", Different},
-    Row{"transpose_of_a_product", kSquare,
-        "return (transpose (matmul %x, %y) perm=[1,0])",
+    Row{"transpose_of_a_product", kSquare, "return (transpose (matmul %x, %y) perm=[1,0])",
         "return (matmul (transpose %y perm=[1,0]), (transpose %x perm=[1,0]))", Equal},
-    Row{"transposes_in_the_wrong_order", kSquare,
-        "return (transpose (matmul %x, %y) perm=[1,0])",
+    Row{"transposes_in_the_wrong_order", kSquare, "return (transpose (matmul %x, %y) perm=[1,0])",
         "return (matmul (transpose %x perm=[1,0]), (transpose %y perm=[1,0]))", Different},
     Row{"product_does_not_commute", kSquare, "return (matmul %x, %y)", "return (matmul %y, %x)",
         Different},
@@ -457,8 +451,7 @@ MIRAGE_ROWS(
         "%h = reshape %x shape=[8,4,16]\nreturn (sum %h axis=1)",
         "%h = reshape %x shape=[8,16,4]\nreturn (transpose (sum %h axis=2) perm=[0,2,1])",
         Different},
-    Row{"concat_of_halves", kX,
-        "return (exp %x)",
+    Row{"concat_of_halves", kX, "return (exp %x)",
         "%a = narrow %x axis=1 start=0 length=32\n%b = narrow %x axis=1 start=32 length=32\n"
         "return (exp (concat %a, %b axis=1))",
         Equal},
@@ -471,8 +464,7 @@ MIRAGE_ROWS(
         "%c = narrow %x axis=1 start=32 length=16\n%d = narrow %x axis=1 start=48 length=16\n"
         "return (exp (concat %a, %c, %b, %d axis=1))",
         Different},
-    Row{"slice_off_by_one", kX,
-        "return (sum (narrow %x axis=1 start=1 length=62) axis=1)",
+    Row{"slice_off_by_one", kX, "return (sum (narrow %x axis=1 start=1 length=62) axis=1)",
         "return (sum (narrow %x axis=1 start=2 length=62) axis=1)", Different},
     Row{"both_factors_permuted", "%x: f32[8,16], %y: f32[8,16], %w: f32[16,8], %u: f32[16,8]",
         "return (matmul (concat %x, %y axis=1), (concat %w, %u axis=0))",
@@ -491,42 +483,43 @@ MIRAGE_ROWS(
         "return (matmul %x, (concat %b, %a axis=0))",
         Different});
 
-MIRAGE_ROWS(
-    Attention,
-    Row{"norms_of_keys_out_of_the_product", kAttention,
-        "%a = div %q, (sqrt (mean (square %q) axis=1))\n"
-        "%b = div %k, (sqrt (mean (square %k) axis=0))\n"
-        "%e = exp (matmul %a, %b)\nreturn (matmul (div %e, (sum %e axis=1)), %v)",
-        "%n = mul (sqrt (mean (square %q) axis=1)), (sqrt (mean (square %k) axis=0))\n"
-        "%e = exp (div (matmul %q, %k), %n)\nreturn (div (matmul %e, %v), (sum %e axis=1))",
-        Equal},
-    Row{"norms_along_the_keys", "%q: f32[8,16], %k: f32[16,16], %v: f32[16,16]",
-        "%b = div %k, (sqrt (mean (square %k) axis=0))\n"
-        "%e = exp (matmul %q, %b)\nreturn (matmul (div %e, (sum %e axis=1)), %v)",
-        "%b = div %k, (sqrt (mean (square %k) axis=1))\n"
-        "%e = exp (matmul %q, %b)\nreturn (matmul (div %e, (sum %e axis=1)), %v)",
-        Different},
-    Row{"norm_of_all_keys_for_the_norm_of_one", "%k: f32[16,32], %v: f32[32,16]",
-        "%n = transpose (sqrt (mean (square %k) axis=0)) perm=[1,0]\n"
-        "return (sum (div %v, %n) axis=0)",
-        "%n = sum (transpose (sqrt (mean (square %k) axis=0)) perm=[1,0]) axis=0\n"
-        "return (div (sum %v axis=0), %n)",
-        Different},
-    Row{"projection_of_heads", "%q: f32[2,8,16], %k: f32[2,16,32], %v: f32[2,32,16], %w: f32[2,16,24]",
-        "%e = exp (matmul %q, %k)\n%o = matmul (div %e, (sum %e axis=2)), %v\n"
-        "return (sum (matmul %o, %w) axis=0)",
-        "%e = exp (matmul %q, %k)\n%y = matmul (matmul %e, %v), %w\n"
-        "return (sum (div %y, (sum %e axis=2)) axis=0)",
-        Equal},
-    Row{"heads_share_a_denominator",
-        "%q: f32[2,8,16], %k: f32[2,16,32], %v: f32[2,32,16], %w: f32[2,16,24]",
-        "%e = exp (matmul %q, %k)\n%o = matmul (div %e, (sum %e axis=2)), %v\n"
-        "return (sum (matmul %o, %w) axis=0)",
-        "%e = exp (matmul %q, %k)\n%y = matmul (matmul %e, %v), %w\n"
-        "return (div (sum %y axis=0), (sum (sum %e axis=2) axis=0))",
-        Different},
-    Row{"shift_of_a_logarithm", kX, "return (log (sum (exp %x) axis=1))",
-        "%m = max %x axis=1\nreturn (add %m, (log (sum (exp (sub %x, %m)) axis=1)))", Equal});
+MIRAGE_ROWS(Attention,
+            Row{"norms_of_keys_out_of_the_product", kAttention,
+                "%a = div %q, (sqrt (mean (square %q) axis=1))\n"
+                "%b = div %k, (sqrt (mean (square %k) axis=0))\n"
+                "%e = exp (matmul %a, %b)\nreturn (matmul (div %e, (sum %e axis=1)), %v)",
+                "%n = mul (sqrt (mean (square %q) axis=1)), (sqrt (mean (square %k) axis=0))\n"
+                "%e = exp (div (matmul %q, %k), %n)\nreturn (div (matmul %e, %v), (sum %e axis=1))",
+                Equal},
+            Row{"norms_along_the_keys", "%q: f32[8,16], %k: f32[16,16], %v: f32[16,16]",
+                "%b = div %k, (sqrt (mean (square %k) axis=0))\n"
+                "%e = exp (matmul %q, %b)\nreturn (matmul (div %e, (sum %e axis=1)), %v)",
+                "%b = div %k, (sqrt (mean (square %k) axis=1))\n"
+                "%e = exp (matmul %q, %b)\nreturn (matmul (div %e, (sum %e axis=1)), %v)",
+                Different},
+            Row{"norm_of_all_keys_for_the_norm_of_one", "%k: f32[16,32], %v: f32[32,16]",
+                "%n = transpose (sqrt (mean (square %k) axis=0)) perm=[1,0]\n"
+                "return (sum (div %v, %n) axis=0)",
+                "%n = sum (transpose (sqrt (mean (square %k) axis=0)) perm=[1,0]) axis=0\n"
+                "return (div (sum %v axis=0), %n)",
+                Different},
+            Row{"projection_of_heads",
+                "%q: f32[2,8,16], %k: f32[2,16,32], %v: f32[2,32,16], %w: f32[2,16,24]",
+                "%e = exp (matmul %q, %k)\n%o = matmul (div %e, (sum %e axis=2)), %v\n"
+                "return (sum (matmul %o, %w) axis=0)",
+                "%e = exp (matmul %q, %k)\n%y = matmul (matmul %e, %v), %w\n"
+                "return (sum (div %y, (sum %e axis=2)) axis=0)",
+                Equal},
+            Row{"heads_share_a_denominator",
+                "%q: f32[2,8,16], %k: f32[2,16,32], %v: f32[2,32,16], %w: f32[2,16,24]",
+                "%e = exp (matmul %q, %k)\n%o = matmul (div %e, (sum %e axis=2)), %v\n"
+                "return (sum (matmul %o, %w) axis=0)",
+                "%e = exp (matmul %q, %k)\n%y = matmul (matmul %e, %v), %w\n"
+                "return (div (sum %y axis=0), (sum (sum %e axis=2) axis=0))",
+                Different},
+            Row{"shift_of_a_logarithm", kX, "return (log (sum (exp %x) axis=1))",
+                "%m = max %x axis=1\nreturn (add %m, (log (sum (exp (sub %x, %m)) axis=1)))",
+                Equal});
 
 MIRAGE_ROWS(
     Functions,
@@ -537,16 +530,15 @@ MIRAGE_ROWS(
     Row{"five_nested_exponentials", kX, "return (exp (exp (exp (exp (exp (mul -9, %x))))))",
         "return (exp (exp (exp (exp (exp (mul -8, %x))))))", Different},
     Row{"logarithm_of_an_exponential", kX, "return (log (exp %x))", "return (add %x, 0)", Equal},
-    Row{"exponential_of_a_logarithm", kX, "return (add %x, 0)", "return (exp (log %x))",
-        Different},
+    Row{"exponential_of_a_logarithm", kX, "return (add %x, 0)", "return (exp (log %x))", Different},
     Row{"logarithm_of_a_product", kXY, "return (log (mul %x, %y))",
         "return (add (log %x), (log %y))", Different},
     Row{"logarithm_of_a_square", kX, "return (log (square %x))", "return (mul 2, (log %x))",
         Different},
-    Row{"tanh_by_sigmoid", kX, "return (tanh %x)",
-        "return (sub (mul 2, (sigmoid (mul 2, %x))), 1)", Equal},
-    Row{"sigmoid_of_the_negative", kX, "return (sigmoid (neg %x))",
-        "return (sub 1, (sigmoid %x))", Equal},
+    Row{"tanh_by_sigmoid", kX, "return (tanh %x)", "return (sub (mul 2, (sigmoid (mul 2, %x))), 1)",
+        Equal},
+    Row{"sigmoid_of_the_negative", kX, "return (sigmoid (neg %x))", "return (sub 1, (sigmoid %x))",
+        Equal},
     Row{"gelu_by_tanh", kX, "return (gelu %x)",
         "%u = mul 0.7978845608028654, (add %x, (mul 0.044715, (mul (square %x), %x)))\n"
         "return (mul (mul 0.5, %x), (add 1, (tanh %u)))",
@@ -564,16 +556,16 @@ MIRAGE_ROWS(
         "return (max (max %x axis=1) axis=0)", Equal},
     Row{"maximum_of_sums", "%x: f32[16,32]", "return (max (sum %x axis=0) axis=1)",
         "return (sum (max %x axis=1) axis=0)", Different},
-    Row{"maximum_for_minimum", kXY, "return (maximum %x, %y)",
-        "return (neg (minimum %x, %y))", Different},
+    Row{"maximum_for_minimum", kXY, "return (maximum %x, %y)", "return (neg (minimum %x, %y))",
+        Different},
     Row{"minimum_by_maximum", kXY, "return (minimum %x, %y)",
         "return (neg (maximum (neg %x), (neg %y)))", Equal},
     Row{"maximum_and_minimum", kXY, "return (add (maximum %x, %y), (minimum %x, %y))",
         "return (add %x, %y)", Unknown},
     Row{"maximum_is_not_distributive", kXY, "return (mul 2, (maximum %x, %y))",
         "return (maximum %x, (mul 2, %y))", Different},
-    Row{"maximum_shifted", kX, "return (max (add %x, 3) axis=1)",
-        "return (add (max %x axis=1), 3)", Unknown});
+    Row{"maximum_shifted", kX, "return (max (add %x, 3) axis=1)", "return (add (max %x axis=1), 3)",
+        Unknown});
 
 }  // namespace
 }  // namespace mirage::verify
