@@ -37,16 +37,17 @@ using Vectors = std::map<Key, ValueId>;
 
 class Multiplier {
  public:
-  Multiplier(const Classes& classes, const AxisAtoms& plain) : classes_(classes), plain_(plain) {}
+  Multiplier(const Classes& classes, const std::vector<AxisAtoms>& groups)
+      : classes_(classes), groups_(groups) {}
 
   Result<ir::GraphPtr> run(const ir::Graph& graph, const GraphAtoms& atoms) {
     GraphBuilder builder;
     std::vector<ValueId> values(graph.values.size());
     MIRAGE_TRY_VOID(inputs(builder, graph, values));
-    for (AtomId atom : plain_) {
-      ir::TensorType type{ir::DType::F64, {classes_.small_extent({atom})}};
+    for (const AxisAtoms& group : groups_) {
+      ir::TensorType type{ir::DType::F64, {classes_.small_extent({group[0]})}};
       MIRAGE_TRY(const ValueId id, builder.input(std::move(type)));
-      vectors_[Key{{atom}, {}}] = id;
+      for (AtomId atom : group) vectors_[Key{{atom}, {}}] = id;
     }
     for (size_t i = 0; i < graph.ops.size(); ++i) {
       const ir::Op& op = graph.ops[i];
@@ -205,15 +206,16 @@ class Multiplier {
   }
 
   const Classes& classes_;
-  const AxisAtoms& plain_;
+  const std::vector<AxisAtoms>& groups_;
   Vectors vectors_;  // of the kernel graph
 };
 
 }  // namespace
 
 Result<ir::GraphPtr> with_multiplicities(const ir::Graph& graph, const GraphAtoms& atoms,
-                                         const Classes& classes, const AxisAtoms& plain) {
-  return Multiplier(classes, plain).run(graph, atoms);
+                                         const Classes& classes,
+                                         const std::vector<AxisAtoms>& groups) {
+  return Multiplier(classes, groups).run(graph, atoms);
 }
 
 }  // namespace mirage::verify

@@ -11,10 +11,12 @@
 
 namespace mirage::verify {
 
-/// `graph`, a small model whose axes have these atoms, with one more input for each of `plain`
-/// (classes that are neither sums nor products): its weights. Only the field evaluates the result:
-/// element types are all f64. An error where a value of rank 0 would need a weight.
+/// `graph`, a small model whose axes have these atoms, with one more input for each group of
+/// classes (that are neither sums nor products, and equally long): its weights. Only the field
+/// evaluates the result: element types are all f64. An error where a value of rank 0 would need a
+/// weight.
 Result<ir::GraphPtr> with_multiplicities(const ir::Graph& graph, const GraphAtoms& atoms,
-                                         const Classes& classes, const AxisAtoms& plain);
+                                         const Classes& classes,
+                                         const std::vector<AxisAtoms>& groups);
 
 }  // namespace mirage::verify

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "ir/builder.h"
 #include "verify/multiplicity.h"
@@ -18,7 +19,10 @@ class Resizer {
  public:
   explicit Resizer(const Classes& classes) : classes_(classes) {}
 
-  Result<ir::GraphPtr> run(const ir::Graph& graph, const GraphAtoms& atoms) {
+  /// `small` becomes the atoms of the result, whose values may be numbered in another order.
+  Result<ir::GraphPtr> run(const ir::Graph& graph, const GraphAtoms& atoms, GraphAtoms& small) {
+    small.block_axes = atoms.block_axes;
+    small.bodies.resize(graph.ops.size());
     ir::GraphBuilder builder;
     if (graph.level == ir::Level::Block) {
       ir::Launch launch = graph.launch;
@@ -37,13 +41,16 @@ class Resizer {
       for (ir::ValueId operand : op.operands) operands.push_back(values[operand.index]);
       std::vector<ir::ValueId> results;
       if (op.body) {
-        MIRAGE_TRY(ir::GraphPtr body, run(*op.body, *atoms.bodies[i]));
+        small.bodies[i] = std::make_unique<GraphAtoms>();
+        MIRAGE_TRY(ir::GraphPtr body, run(*op.body, *atoms.bodies[i], *small.bodies[i]));
         MIRAGE_TRY(results, builder.add_block(std::move(body), operands));
       } else {
         MIRAGE_TRY(results, builder.add_all(op.kind, operands, small_attrs(op, atoms)));
       }
       for (size_t k = 0; k < results.size(); ++k) values[op.results[k].index] = results[k];
     }
+    small.values.resize(graph.values.size());
+    for (size_t i = 0; i < values.size(); ++i) small.values[values[i].index] = atoms.values[i];
     std::vector<ir::ValueId> outputs;
     if (graph.level == ir::Level::Kernel)
       for (ir::ValueId output : graph.outputs) outputs.push_back(values[output.index]);
@@ -73,8 +80,10 @@ class Resizer {
   const Classes& classes_;
 };
 
-Result<SmallPair> small_pair(const ir::Graph& reference, const ir::Graph& candidate,
-                             bool has_multiplicities) {
+}  // namespace
+
+Result<SmallPair> shrink(const ir::Graph& reference, const ir::Graph& candidate,
+                         Multiplicities multiplicities) {
   Classes classes;
   const GraphAtoms first = classes.analyse(reference, {});
   std::vector<std::vector<AxisAtoms>> inputs;
@@ -99,47 +108,52 @@ Result<SmallPair> small_pair(const ir::Graph& reference, const ir::Graph& candid
     pair.notes.push_back("not shrunk: " + conflict);
   if (classes.has_ragged_splits()) pair.notes.push_back("uneven tiles: even ones stand for them");
   pair.is_large_enough = classes.conflicts().empty() && !classes.has_ragged_splits();
-  size_t number = 0;
+  pair.is_real = !classes.has_ragged_splits();
   AxisAtoms plain;
+  struct Extent {
+    int64_t needed = 2;
+    size_t number = 0;
+  };
+  std::map<int64_t, Extent> extents;  // by real extent: what is equal stays equal
   for (AtomId atom = 0; atom < classes.size(); ++atom) {
     if (classes.find(atom) != atom || classes.is_sum(atom) || classes.is_frozen(atom)) continue;
     if (classes.resolve({atom}) != AxisAtoms{atom}) continue;  // a product of other atoms
-    const int64_t real = classes.real_extent(atom);
+    plain.push_back(atom);
+    Extent& extent =
+        extents.emplace(classes.real_extent(atom), Extent{2, extents.size()}).first->second;
     // Cross-multiplied quotients: weights of one numerator and the other denominator add.
-    const int64_t needed =
+    extent.needed =
         std::max({weight(demand_a.top, atom) + weight(demand_b.bottom, atom),
-                  weight(demand_b.top, atom) + weight(demand_a.bottom, atom), int64_t{2}});
+                  weight(demand_b.top, atom) + weight(demand_a.bottom, atom), extent.needed});
+  }
+  for (size_t i = 0; i < plain.size(); ++i) {
+    const int64_t real = classes.real_extent(plain[i]);
+    const auto [needed, number] = extents.at(real);
     int64_t extent = std::min(needed, kLargestClass);
-    if (number % 2 == 1 && extent < 3) ++extent;  // neighbours differ
-    ++number;
+    if (number % 2 == 1 && extent < 3) ++extent;  // others differ
     if (extent >= real) extent = real;
     if (extent < needed) pair.is_large_enough = false;
+    if (extent < real) pair.is_real = false;
     // One more, so that the sum of all weights is independent of those of any term.
-    if (has_multiplicities) ++extent;
-    classes.set_small(atom, extent);
-    plain.push_back(atom);
-    pair.notes.push_back(
-        fmt::format("class {}: {} -> {} (needs {})", number, real, extent, needed));
+    if (multiplicities != Multiplicities::None) ++extent;
+    classes.set_small(plain[i], extent);
+    pair.notes.push_back(fmt::format("class {}: {} -> {} (needs {})", i + 1, real, extent, needed));
   }
   Resizer resizer(classes);
-  MIRAGE_TRY(pair.reference, resizer.run(reference, first));
-  MIRAGE_TRY(pair.candidate, resizer.run(candidate, second));
-  if (has_multiplicities) {
-    MIRAGE_TRY(pair.reference, with_multiplicities(*pair.reference, first, classes, plain));
-    MIRAGE_TRY(pair.candidate, with_multiplicities(*pair.candidate, second, classes, plain));
-  }
+  GraphAtoms small_first, small_second;
+  MIRAGE_TRY(pair.reference, resizer.run(reference, first, small_first));
+  MIRAGE_TRY(pair.candidate, resizer.run(candidate, second, small_second));
+  if (multiplicities == Multiplicities::None) return pair;
+  std::map<int64_t, AxisAtoms> groups;
+  for (size_t i = 0; i < plain.size(); ++i)
+    groups[multiplicities == Multiplicities::ByClass ? static_cast<int64_t>(i)
+                                                     : classes.real_extent(plain[i])]
+        .push_back(plain[i]);
+  std::vector<AxisAtoms> alike;
+  for (auto& [key, atoms] : groups) alike.push_back(std::move(atoms));
+  MIRAGE_TRY(pair.reference, with_multiplicities(*pair.reference, small_first, classes, alike));
+  MIRAGE_TRY(pair.candidate, with_multiplicities(*pair.candidate, small_second, classes, alike));
   return pair;
-}
-
-}  // namespace
-
-Result<SmallPair> shrink(const ir::Graph& reference, const ir::Graph& candidate) {
-  return small_pair(reference, candidate, false);
-}
-
-Result<SmallPair> shrink_with_multiplicities(const ir::Graph& reference,
-                                             const ir::Graph& candidate) {
-  return small_pair(reference, candidate, true);
 }
 
 }  // namespace mirage::verify

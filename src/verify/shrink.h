@@ -1,7 +1,8 @@
 #pragma once
 // The small model of a pair of programs (Theorem S, docs/verify.md): the same two graphs with every
 // index class at a small extent, on which equality is checked. Reductions stay reductions and grids
-// stay grids: no plain class is given extent 1 that had more.
+// stay grids: no plain class is given extent 1 that had more. Classes of the same real extent have
+// the same small one, so that what is equal for these sizes is not taken for different.
 
 #include <string>
 #include <vector>
@@ -20,13 +21,15 @@ struct SmallPair {
   /// common refinement, and no split has uneven tiles. (Families and multiplicities are judged by
   /// the caller.)
   bool is_large_enough = true;
+  /// Nothing was shrunk.
+  bool is_real = false;
 };
 
-Result<SmallPair> shrink(const ir::Graph& reference, const ir::Graph& candidate);
+/// Whether graphs get multiplicities (multiplicity.h), one more input for each: of its own for
+/// every class, or one for all classes of the same real extent. Classes are one longer then.
+enum class Multiplicities : uint8_t { None, ByClass, ByExtent };
 
-/// Every plain class one longer, with multiplicities (multiplicity.h): the graphs have one more
-/// input for each class.
-Result<SmallPair> shrink_with_multiplicities(const ir::Graph& reference,
-                                             const ir::Graph& candidate);
+Result<SmallPair> shrink(const ir::Graph& reference, const ir::Graph& candidate,
+                         Multiplicities multiplicities = Multiplicities::None);
 
 }  // namespace mirage::verify

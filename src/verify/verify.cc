@@ -229,24 +229,35 @@ class Verifier {
           "these sizes only: exponents, roots or denominators at different indices share their "
           "inputs");
     }
-    if (verdict_.all_sizes) with_multiplicities();
+    if (verdict_.all_sizes) with_multiplicities(pair.is_real);
   }
 
   /// All sizes are claimed only if equality also holds where positions stand for any number of
-  /// equal ones. Where it does not, two extents happen to be equal at the small size.
-  void with_multiplicities() {
-    const Result<SmallPair> pair = shrink_with_multiplicities(reference_, candidate_);
+  /// equal ones; where only as many for equal extents, or nothing was shrunk, it is these sizes.
+  /// Otherwise two extents happen to be equal at the small size.
+  void with_multiplicities(bool is_real) {
+    std::string why;
+    if (is_equal_with(Multiplicities::ByClass, why)) return;
+    verdict_.all_sizes = false;
+    if (!why.empty() || is_real || is_equal_with(Multiplicities::ByExtent, why)) {
+      verdict_.notes.push_back("these sizes only: " +
+                               (why.empty() ? "not equal with other multiplicities" : why));
+    } else if (!differs_at_the_real_size()) {
+      unknown("equal at one small size, but not with other multiplicities");
+    }
+  }
+
+  /// `why`: what kept the small model from getting multiplicities.
+  bool is_equal_with(Multiplicities multiplicities, std::string& why) const {
+    const Result<SmallPair> pair = shrink(reference_, candidate_, multiplicities);
     if (!pair) {
-      verdict_.all_sizes = false;
-      verdict_.notes.push_back("these sizes only: " + pair.error().message);
-      return;
+      why = pair.error().message;
+      return false;
     }
     const auto check = make_field_check(*pair->reference, *pair->candidate);
     const auto trial = check->trial(interp::mix(options_.seed, 77), false);
     std::vector<size_t> order;
-    if (trial && trial->is_defined && match(trial->equal, 0, order)) return;
-    if (!differs_at_the_real_size())
-      unknown("equal at one small size, but not with other multiplicities");
+    return trial && trial->is_defined && match(trial->equal, 0, order);
   }
 
   void real_size() {

@@ -36,8 +36,12 @@ inline std::string published_path(const PublishedFile& published) {
          published.file + ".json";
 }
 
+inline std::string program_path(const PublishedFile& published) {
+  return std::string(MIRAGE_SOURCE_DIR "/examples/") + published.program + ".mu";
+}
+
 inline Result<ir::GraphPtr> published_program(const PublishedFile& published) {
-  return ir::load_graph(std::string(MIRAGE_SOURCE_DIR "/examples/") + published.program + ".mu");
+  return ir::load_graph(program_path(published));
 }
 
 }  // namespace mirage::testing

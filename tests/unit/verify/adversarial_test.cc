@@ -53,13 +53,15 @@ TEST_P(Adversarial, HasTheRightVerdict) {
   }
 
   // The real size may correct what is said of these sizes; of all sizes nothing wrong may be said
-  // before.
-  VerifyOptions options;
-  options.real_size_work = 0;
-  const auto small = verify(*a, *b, options);
-  ASSERT_TRUE(small) << small.error().message;
-  if (row.expected != Equal) {
-    EXPECT_FALSE(small->is_equivalent() && small->all_sizes) << to_string(*small);
+  // before, by the field alone or with proofs.
+  for (bool use_proof : {false, true}) {
+    VerifyOptions options;
+    options.real_size_work = 0;
+    options.use_proof = use_proof;
+    const auto small = verify(*a, *b, options);
+    ASSERT_TRUE(small) << small.error().message;
+    EXPECT_FALSE(row.expected != Equal && small->is_equivalent() && small->all_sizes)
+        << to_string(*small);
   }
 }
 
@@ -121,6 +123,33 @@ MIRAGE_ROWS(
         "%r5 = add (mul 90, (mul %b, %d)), (mul 144, (mul %a, %f))\n"
         "return (sub (add (add %r1, %r2), (add %r3, (add %r4, %r5))), (mul 120, %g))",
         Different},
+    Row{"sum_over_the_others", kRow, "return (sum (exp %x) axis=1)",
+        "return (sum (exp (sub (sum %x axis=1), %x)) axis=1)", Different},
+    Row{"sum_over_the_other", "%x: f64[1,2]", "return (sum (exp %x) axis=1)",
+        "return (sum (exp (sub (sum %x axis=1), %x)) axis=1)", Here},
+    Row{"mean_of_a_concat", "%x: f64[4,24], %y: f64[4,40]",
+        "return (mean (concat %x, %y axis=1) axis=1)",
+        "%m = extent %x axis=1\n%n = extent %y axis=1\n"
+        "return (div (add (sum %x axis=1), (sum %y axis=1)), (add %m, %n))",
+        Equal},
+    Row{"mean_of_a_concat_by_halves", "%x: f64[4,24], %y: f64[4,40]",
+        "return (mean (concat %x, %y axis=1) axis=1)",
+        "return (mul 0.5, (add (mean %x axis=1), (mean %y axis=1)))", Different},
+    Row{"mean_of_a_concat_by_equal_halves", "%x: f64[4,32], %y: f64[4,32]",
+        "return (mean (concat %x, %y axis=1) axis=1)",
+        "return (mul 0.5, (add (mean %x axis=1), (mean %y axis=1)))", Here},
+    Row{"extents_that_are_equal_here", "%x: f64[4,32], %y: f64[4,32]",
+        "%n = extent %x axis=1\nreturn (add (mul %x, %n), %y)",
+        "%n = extent %y axis=0\n%m = extent %y axis=1\n"
+        "return (add (mul %x, (div (mul %n, %m), 4)), %y)",
+        Here},
+    Row{"outer_product_of_equal_extents", "%x: f64[32,1], %y: f64[1,32]",
+        "return (mul (mean %x axis=0), (sum %y axis=1))",
+        "return (mul (sum %x axis=0), (mean %y axis=1))", Here},
+    Row{"mean_by_groups", kX, "return (mean %x axis=1)",
+        "%g = reshape %x shape=[4,8,8]\nreturn (reshape (mean (mean %g axis=2) axis=1) "
+        "shape=[4,1])",
+        Equal},
     Row{"axes_that_are_equally_long_when_small", "%x: f32[4,6,8]", "return (mul %x, 2)",
         "return (mul (reshape (transpose %x perm=[2,1,0]) shape=[4,6,8]), 2)", Different});
 
@@ -375,6 +404,17 @@ MIRAGE_ROWS(
         Equal},
     Row{"square_of_a_root_is_less_defined", kX, "return (mul %x, 2)",
         "%r = sqrt %x\nreturn (mul (mul %r, %r), 2)", Unknown},
+    Row{"root_of_a_product", kXY, "return (mul (sqrt %x), (sqrt %y))", "return (sqrt (mul %x, %y))",
+        Equal},
+    Row{"root_of_a_product_is_more_defined", kXY, "return (sqrt (mul %x, %y))",
+        "return (mul (sqrt %x), (sqrt %y))", Unknown},
+    Row{"norm_does_not_see_a_scale", kX, "return (div %x, (sqrt (mean (square %x) axis=1)))",
+        "%z = mul 3, %x\nreturn (div %z, (sqrt (mean (square %z) axis=1)))", Equal},
+    Row{"norm_sees_a_sign", kX, "return (div %x, (sqrt (mean (square %x) axis=1)))",
+        "%z = mul -3, %x\nreturn (div %z, (sqrt (mean (square %z) axis=1)))", Different},
+    Row{"norm_with_eps_sees_a_scale", kX,
+        "return (div %x, (sqrt (add (mean (square %x) axis=1), 0.01)))",
+        "%z = mul 3, %x\nreturn (div %z, (sqrt (add (mean (square %z) axis=1), 0.01)))", Different},
     Row{"root_of_minus_twice", kX, "%r = sqrt %x\nreturn (mul %r, %r)",
         "%r = sqrt (mul -2, %x)\nreturn (mul (mul %r, %r), -0.5)", Different},
     Row{"root_of_a_square_sum", kXY, "return (sqrt (square (add %x, %y)))",
@@ -423,6 +463,9 @@ MIRAGE_ROWS(
         "return (div (mul %x, 2), (sub %x, %x))", Unknown},
     Row{"denominators_that_cancel", "%a: f32[8], %b: f32[8], %c: f32[8]",
         "return (div (div %a, %b), %c)", "return (div %a, (mul %b, %c))", Equal},
+    Row{"quotient_of_quotients", "%a: f32[8], %b: f32[8], %c: f32[8], %d: f32[8]",
+        "return (div (div %a, %b), (div %c, %d))", "return (div (mul %a, %d), (mul %b, %c))",
+        Unknown},
     Row{"inverse_of_an_inverse", "%a: f32[8], %b: f32[8]", "return (div %a, (div 1, %b))",
         "return (mul %a, %b)", Equal},
     Row{"no_small_model", "%x: f32[600,1000], %y: f32[600,1000]",
@@ -537,6 +580,13 @@ MIRAGE_ROWS(
         Different},
     Row{"tanh_by_sigmoid", kX, "return (tanh %x)", "return (sub (mul 2, (sigmoid (mul 2, %x))), 1)",
         Equal},
+    Row{"sigmoid_of_a_difference", kXY, "return (sigmoid (sub %x, %y))",
+        "%e = exp %x\nreturn (div %e, (add %e, (exp %y)))", Equal},
+    Row{"tanh_of_the_negative", kX, "return (tanh (neg %x))", "return (neg (tanh %x))", Equal},
+    Row{"silu_by_the_negative", kX, "return (silu %x)", "return (add %x, (silu (neg %x)))", Equal},
+    Row{"silu_is_not_odd", kX, "return (silu (neg %x))", "return (neg (silu %x))", Different},
+    Row{"exponential_of_a_mean", kX, "return (exp (mean %x axis=1))",
+        "return (mean (exp %x) axis=1)", Different},
     Row{"sigmoid_of_the_negative", kX, "return (sigmoid (neg %x))", "return (sub 1, (sigmoid %x))",
         Equal},
     Row{"gelu_by_tanh", kX, "return (gelu %x)",
