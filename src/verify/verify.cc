@@ -11,6 +11,7 @@
 #include "verify/constants.h"
 #include "verify/explain.h"
 #include "verify/field_check.h"
+#include "verify/known_signs.h"
 #include "verify/real_size.h"
 #include "verify/shrink.h"
 #include "verify/witness.h"
@@ -207,23 +208,57 @@ class Verifier {
     if (!outcome.is_equal) {
       identity_order();
       differ(pair, outcome.is_defined);
-      if (verdict_.answer == Answer::Unknown && check->examine())
+      if (verdict_.answer != Answer::Unknown || equal_with_known_signs(pair)) return;
+      if (check->examine())
         domain_ = check->domain_objection().empty() ? Domain::Examined : Domain::Objection;
       return;
     }
-    if (const std::string& objection = check->domain_objection(); !objection.empty()) {
+    conclude(pair, *check);
+  }
+
+  /// Again, with what is known of signs over the reals.
+  bool equal_with_known_signs(const SmallPair& pair) {
+    Result<SmallPair> signed_pair = with_signs(pair);
+    if (!signed_pair ||
+        (signed_pair->reference == pair.reference && signed_pair->candidate == pair.candidate))
+      return false;
+    const auto check = make_field_check(*signed_pair->reference, *signed_pair->candidate);
+    if (!trials(*check).is_equal) {
+      identity_order();
+      return false;
+    }
+    has_known_signs_ = true;
+    verdict_.log2_error_bound = 0;
+    conclude(*signed_pair, *check);
+    return true;
+  }
+
+  Result<SmallPair> with_signs(const SmallPair& pair) const {
+    SmallPair result = pair;
+    const size_t inputs = reference_.inputs.size();
+    MIRAGE_TRY(result.reference, with_known_signs(pair.reference, inputs));
+    MIRAGE_TRY(result.candidate, with_known_signs(pair.candidate, inputs));
+    return result;
+  }
+
+  /// The verdict where all trials were equal.
+  void conclude(const SmallPair& pair, FieldCheck& check) {
+    if (const std::string& objection = check.domain_objection(); !objection.empty()) {
       domain_ = Domain::Objection;
       unknown(objection);
       return;
     }
     domain_ = Domain::Examined;
     if (differs_at_the_small_size(pair)) return;
-    if (verdict_.log2_error_bound == 0 && !check->bound_reason().empty())
-      verdict_.notes.push_back(check->bound_reason());
+    if (has_known_signs_)
+      verdict_.notes.push_back("no bound: squares stand for values that are never negative");
+    else if (verdict_.log2_error_bound == 0 && !check.bound_reason().empty())
+      verdict_.notes.push_back(check.bound_reason());
     verdict_.method = Method::Field;
     verdict_.answer = Answer::Equivalent;
+    verdict_.reason.clear();
     verdict_.all_sizes = pair.is_large_enough;
-    if (!check->families_are_disjoint()) {
+    if (!check.families_are_disjoint()) {
       verdict_.all_sizes = false;
       verdict_.notes.push_back(
           "these sizes only: exponents, roots or denominators at different indices share their "
@@ -249,7 +284,8 @@ class Verifier {
 
   /// `why`: what kept the small model from getting multiplicities.
   bool is_equal_with(Multiplicities multiplicities, std::string& why) const {
-    const Result<SmallPair> pair = shrink(reference_, candidate_, multiplicities);
+    Result<SmallPair> pair = shrink(reference_, candidate_, multiplicities);
+    if (pair && has_known_signs_) pair = with_signs(*pair);
     if (!pair) {
       why = pair.error().message;
       return false;
@@ -336,6 +372,7 @@ class Verifier {
   const VerifyOptions& options_;
   Verdict verdict_;
   Domain domain_ = Domain::NotExamined;
+  bool has_known_signs_ = false;
 };
 
 Result<Verdict> verify(const ir::Graph& reference, const ir::Graph& candidate,

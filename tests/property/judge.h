@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <ctime>
 #include <string>
@@ -55,6 +56,14 @@ inline double separation(const ir::Graph& reference, const ir::Graph& candidate)
   return largest;
 }
 
+/// A verdict of the field has a bound of 2^-50, or says why it has none.
+inline bool accounts_for_errors(const verify::Verdict& verdict) {
+  if (!verdict.is_equivalent() || verdict.method != verify::Method::Field) return true;
+  return verdict.log2_error_bound <= -50 ||
+         std::any_of(verdict.notes.begin(), verdict.notes.end(),
+                     [](const std::string& note) { return note.rfind("no bound: ", 0) == 0; });
+}
+
 inline void judge(const ir::Graph& reference, const Changed& changed,
                   const verify::VerifyOptions& options, Tally& tally) {
   const double error = separation(reference, *changed.graph);
@@ -73,6 +82,7 @@ inline void judge(const ir::Graph& reference, const Changed& changed,
   }
   const std::string text =
       fmt::format("{}: float64 differs by {:.1e}; {}", changed.what, error, to_string(*verdict));
+  if (!accounts_for_errors(*verdict)) tally.wrong.push_back(text + "; no reason for its bound");
   if (error > 1e-9) {
     ++tally.separated;
     if (!verdict->is_equivalent()) return;

@@ -13,7 +13,7 @@ namespace {
 
 enum class Expected {
   Equal,      // for all sizes
-  Here,       // for these sizes only
+  Here,       // for these sizes; other sizes are different or not claimed
   Different,  // with a witness that holds on replay
   Unknown,    // neither is allowed: equal but without a law, or less defined
 };
@@ -430,7 +430,18 @@ MIRAGE_ROWS(
     Row{"absolute_value_by_a_maximum", kX, "return (sqrt (square %x))",
         "return (maximum %x, (neg %x))", Unknown},
     Row{"root_of_a_positive_square", kX, "return (sqrt (square (add (square %x), 1)))",
-        "return (add (square %x), 1)", Unknown},
+        "return (add (square %x), 1)", Here},
+    Row{"root_of_a_square_that_may_be_negative", kX, "return (sqrt (square (sub (square %x), 1)))",
+        "return (sub (square %x), 1)", Different},
+    Row{"root_of_a_squared_norm", kX,
+        "%n = add (mean (square %x) axis=1), 0.01\nreturn (sqrt (mul %n, %n))",
+        "return (add (mean (square %x) axis=1), 0.01)", Here},
+    Row{"root_of_a_squared_sum_of_exponentials", kX,
+        "%l = sum (exp %x) axis=1\nreturn (div (exp %x), (sqrt (square %l)))",
+        "%e = exp %x\nreturn (div %e, (sum %e axis=1))", Here},
+    Row{"root_of_a_difference_of_norms", kXY,
+        "%n = sub (sum (square %x) axis=1), (sum (square %y) axis=1)\nreturn (sqrt (square %n))",
+        "return (sub (sum (square %x) axis=1), (sum (square %y) axis=1))", Different},
     Row{"pow_two", kX, "return (pow %x, 2)", "return (mul %x, %x)", Equal},
     Row{"pow_three", kX, "return (pow %x, 3)", "return (mul (square %x), %x)", Equal},
     Row{"pow_five", kX, "return (pow %x, 5)", "return (mul (square (square %x)), %x)", Equal},
