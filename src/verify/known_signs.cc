@@ -10,24 +10,24 @@
 namespace mirage::verify {
 
 Result<ir::GraphPtr> with_known_signs(const ir::GraphPtr& graph, size_t inputs) {
-  std::set<ir::ValueId> factors;
+  std::set<size_t> factors;  // indices of values
   for (const ir::Op& op : graph->ops)
     if (op.kind == ir::OpKind::Square || op.kind == ir::OpKind::Pow ||
         (op.kind == ir::OpKind::Mul && op.operands[0] == op.operands[1]))
-      factors.insert(op.operands[0]);
+      factors.insert(op.operands[0].index);
   if (factors.empty()) return graph;
   interp::Evaluator<SignDomain> evaluator(*graph);
   SignDomain domain;
   for (size_t i = 0; i < graph->inputs.size(); ++i) {
     auto& input = evaluator.input(i);
     interp::reset(input, graph->type(graph->inputs[i]).shape);
-    for (auto& entry : input.data)
-      entry = domain.fresh(i < inputs ? Sign::Any : Sign::Positive);
+    for (auto& entry : input.data) entry = domain.fresh(i < inputs ? Sign::Any : Sign::Positive);
   }
   MIRAGE_TRY_VOID(evaluator.run(domain));
   ir::GraphBuilder builder(*graph);
   bool is_changed = false;
-  for (ir::ValueId id : factors) {
+  for (size_t index : factors) {
+    const ir::ValueId id(index);
     const auto& entries = evaluator.value(id).data;
     if (std::any_of(entries.begin(), entries.end(),
                     [](const auto& entry) { return entry.sign == Sign::Any; }))
