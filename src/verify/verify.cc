@@ -284,7 +284,11 @@ class Verifier {
 
   /// `why`: what kept the small model from getting multiplicities.
   bool is_equal_with(Multiplicities multiplicities, std::string& why) const {
-    Result<SmallPair> pair = shrink(reference_, candidate_, multiplicities);
+    return is_equal_with(reference_, candidate_, multiplicities, why);
+  }
+  bool is_equal_with(const ir::Graph& reference, const ir::Graph& candidate,
+                     Multiplicities multiplicities, std::string& why) const {
+    Result<SmallPair> pair = shrink(reference, candidate, multiplicities);
     if (pair && has_known_signs_) pair = with_signs(*pair);
     if (!pair) {
       why = pair.error().message;
@@ -358,6 +362,7 @@ class Verifier {
     if (!pair) return false;
     const auto check = make_field_check(*pair->reference, *pair->candidate);
     if (!trials(*check).is_equal || !check->domain_objection().empty()) return false;
+    if (std::string why; !is_equal_with(**a, **b, Multiplicities::ByExtent, why)) return false;
     verdict_.answer = Answer::Equivalent;
     verdict_.method = Method::Field;
     verdict_.all_sizes = false;
