@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "search/costly.h"
 #include "search/phases.h"
 
 namespace mirage::search {
@@ -12,24 +13,6 @@ using ir::Form;
 using ir::OpKind;
 
 constexpr double kElementBytes = 4;  // values are computed in f32 or wider
-
-bool is_costly(OpKind kind) {
-  switch (kind) {
-    case OpKind::Exp:
-    case OpKind::Log:
-    case OpKind::Pow:
-    case OpKind::Sigmoid:
-    case OpKind::Silu:
-    case OpKind::Gelu:
-    case OpKind::Tanh:
-    case OpKind::Div:
-    case OpKind::Sqrt:
-    case OpKind::Rsqrt:
-      return true;
-    default:
-      return false;
-  }
-}
 
 double elements(const Dims& dims, const std::vector<double>& tile) {
   double count = 1;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "search/costly.h"
+
 namespace mirage::search {
 namespace {
 
@@ -14,23 +16,6 @@ constexpr double kCostlyMap = 8, kMatmulFma = 0.25, kLoad = 1.5, kAccumulate = 2
 constexpr double kPerOperator = 64;  // so that of equal plans the shorter wins
 // A value without a grid axis is computed by every block along it.
 constexpr double kRecompute = 4;
-
-bool is_costly(OpKind kind) {
-  switch (kind) {
-    case OpKind::Add:
-    case OpKind::Sub:
-    case OpKind::Mul:
-    case OpKind::Neg:
-    case OpKind::Square:
-    case OpKind::Relu:
-    case OpKind::Clamp:
-    case OpKind::Maximum:
-    case OpKind::Minimum:
-      return false;
-    default:
-      return true;
-  }
-}
 
 double elements(const Problem& problem, const Dims& dims) {
   double count = 1;
@@ -88,7 +73,7 @@ class Extractor {
         count *= static_cast<double>(problem_.extent_of(over));
         cost = edge.kind == OpKind::MatMul ? count * kMatmulFma : count;
       } else {
-        cost = row.form == Form::Map && is_costly(edge.kind) ? count * kCostlyMap : count;
+        cost = is_costly(edge.kind) ? count * kCostlyMap : count;
       }
     }
     return cost * blocks + kPerOperator;

@@ -40,6 +40,13 @@ std::string levels_of(const ir::OpDef& row) {
   return out;
 }
 
+/// In a cell of a Markdown table a bar ends the cell.
+std::string cell(std::string_view text) {
+  std::string out;
+  for (const char c : text) out += c == '|' ? "\\|" : std::string(1, c);
+  return out;
+}
+
 std::string attributes_of(const ir::OpDef& row) {
   std::string out;
   for (ir::AttrKey key : row.attrs) out += (out.empty() ? "" : " ") + std::string(ir::name_of(key));
@@ -67,11 +74,11 @@ Result<int> run_ops(const Arguments& arguments) {
         "| name | operands | form | levels | attributes | meaning |\n|---|---|---|---|---|---|\n";
   for (const ir::OpDef& row : ir::op_table()) {
     const std::string operands = row.arity < 0 ? "1 or more" : std::to_string(row.arity);
-    text +=
-        arguments.markdown
-            ? fmt::format("| {} | {} | {} | {} | {} | {} |\n", row.name, operands,
-                          name_of(row.form), levels_of(row), attributes_of(row), row.description)
-            : fmt::format("{:<14} {:<9} {}\n", row.name, operands, row.description);
+    text += arguments.markdown
+                ? fmt::format("| {} | {} | {} | {} | {} | {} |\n", row.name, operands,
+                              name_of(row.form), levels_of(row), attributes_of(row),
+                              cell(row.description))
+                : fmt::format("{:<14} {:<9} {}\n", row.name, operands, row.description);
   }
   print(text);
   return kFine;
