@@ -1,6 +1,6 @@
 // Matrix products and functions of device/cpu on one thread, beside OpenBLAS and the bandwidth of
-// reading. The counters give GFLOP/s and the rate at which B is read. Set OPENBLAS_CORETYPE if
-// OpenBLAS does not know the processor.
+// reading. The counters give GFLOP/s and the rate at which B is read. OpenBLAS is loaded at run
+// time; set OPENBLAS_CORETYPE if it does not know the processor.
 #include <benchmark/benchmark.h>
 
 #include <cstdlib>
@@ -9,12 +9,7 @@
 #include "mirage/cpu/gemm.h"
 #include "mirage/cpu/map.h"
 #include "mirage/cpu/math.h"
-
-extern "C" {
-void cblas_sgemm(int order, int trans_a, int trans_b, int m, int n, int k, float alpha,
-                 const float* a, int lda, const float* b, int ldb, float beta, float* c, int ldc);
-void openblas_set_num_threads(int count);
-}
+#include "runtime/cpu/blas.h"
 
 namespace {
 
@@ -34,11 +29,21 @@ const std::vector<float>& pool() {
   return values;
 }
 
+using Sgemm = void (*)(int order, int trans_a, int trans_b, int m, int n, int k, float alpha,
+                       const float* a, int lda, const float* b, int ldb, float beta, float* c,
+                       int ldc);
+
 enum class Rival { Mirage, OpenBlas };
 
 template <Rival kRival, int64_t kM, int64_t kN, int64_t kK, bool kTransposed>
 void product(benchmark::State& state) {
-  openblas_set_num_threads(1);
+  const auto sgemm = kRival == Rival::OpenBlas
+                         ? reinterpret_cast<Sgemm>(mirage::runtime::blas_function("cblas_sgemm"))
+                         : nullptr;
+  if (kRival == Rival::OpenBlas && !sgemm) {
+    state.SkipWithError("no libopenblas.so.0 here");
+    return;
+  }
   const std::vector<float> a(pool().begin(), pool().begin() + kM * kK);
   std::vector<float> c(kM * kN);
   Workspace workspace;
@@ -48,8 +53,8 @@ void product(benchmark::State& state) {
   for (auto _ : state) {
     const float* const b = pool().data() + turn++ % copies * kN * kK;
     if constexpr (kRival == Rival::OpenBlas) {
-      cblas_sgemm(101, 111, kTransposed ? 112 : 111, kM, kN, kK, 1, a.data(), kK, b,
-                  kTransposed ? kK : kN, 0, c.data(), kN);
+      sgemm(101, 111, kTransposed ? 112 : 111, kM, kN, kK, 1, a.data(), kK, b,
+            kTransposed ? kK : kN, 0, c.data(), kN);
     } else {
       const std::conditional_t<kTransposed, NByK<float>, KByN<float>> view{b,
                                                                            kTransposed ? kK : kN};
