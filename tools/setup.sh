@@ -2,7 +2,7 @@
 # Installs what is missing to build and test; asks the network for nothing when nothing is missing.
 #
 #   tools/setup.sh          to build and to run: Debian packages, .venv
-#   tools/setup.sh test     also the CUDA run-time compiler (as a pip package) that tests use
+#   tools/setup.sh test     also the CUDA run-time compiler (as a pip package), for tests of emitted CUDA
 #   tools/setup.sh ci       also clang and its tools
 #
 # Works as root or with sudo. Python is $PYTHON or the system's python3.
