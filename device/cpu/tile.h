@@ -2,7 +2,9 @@
 // count elements.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <memory>
 #include <new>
 
@@ -21,6 +23,17 @@ struct Tile {
 
 template <class S>
 Tile(S*, int64_t, int64_t) -> Tile<S>;
+
+/// What generated code writes for numbers without a literal.
+template <class T>
+inline constexpr T kInfinity = std::numeric_limits<T>::infinity();
+template <class T>
+inline constexpr T kNaN = std::numeric_limits<T>::quiet_NaN();
+
+/// The length of a tile at this step along an axis that does not divide.
+inline int64_t tile_length(int64_t extent, int64_t step, int64_t tile) {
+  return std::clamp<int64_t>(extent - step * tile, 0, tile);
+}
 
 /// Scratch memory that grows on demand and is kept between calls: one object per thread, passed to
 /// whatever needs room. reserve() invalidates what an earlier reserve() returned.

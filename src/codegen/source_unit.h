@@ -21,11 +21,15 @@ struct Argument {
   std::vector<int64_t> shape, strides;
 };
 
-/// One launch: `items` independent work items, each thread with `scratch_bytes` of its own.
+/// One launch: `items` independent work items, each with `scratch_bytes` of its own. On a CPU an
+/// item is what one thread does and scratch memory is the thread's; on a GPU it is a block of
+/// `threads` with its shared memory, and the kernel's parameters are the addresses of `buffers`.
 struct Entry {
   std::string name;
   int64_t items = 1;
   int64_t scratch_bytes = 0;
+  int threads = 1;
+  std::vector<size_t> buffers{};  // indices of SourceUnit::buffers
 };
 
 /// Where the pointer table of the program comes from.

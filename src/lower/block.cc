@@ -468,7 +468,7 @@ Result<void> check_storage(ir::DType dtype, std::string_view what) {
     case ir::DType::F16:
       return {};
     default:
-      return unsupported("{}: the cpu back end does not compute on {}", what, name_of(dtype));
+      return unsupported("{}: no arithmetic on {}", what, name_of(dtype));
   }
 }
 

@@ -248,8 +248,8 @@ class KernelLowering {
 
 Result<Program> lower(const ir::GraphPtr& graph, const Target& target,
                       const LowerOptions& options) {
-  if (target.backend != Backend::Cpu)
-    return unsupported("target {}: only cpu targets can be lowered to", target.name);
+  if (target.backend == Backend::Triton)
+    return unsupported("target {}: cannot be lowered to", target.name);
   if (graph->level != ir::Level::Kernel)
     return bad_input("expected a graph of kernel level, found {} level", name_of(graph->level));
   ir::GraphPtr safe = graph;

@@ -30,8 +30,22 @@ std::vector<Target> make_table() {
                    .memory = cpu,
                    .units = cores});
   table.push_back({.name = "cpu-portable", .memory = cpu, .units = cores});
-  for (std::string_view name : {"sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120"})
-    table.push_back({.name = name, .backend = Backend::Cuda});
+  // Shared memory that a block can ask for; multiprocessors of the largest device.
+  struct Gpu {
+    std::string_view name, march;
+    int64_t shared_bytes;
+    int units;
+  };
+  constexpr int64_t kMost80 = 163 << 10, kMost86 = 99 << 10, kMost90 = 227 << 10;
+  for (const Gpu& gpu : {Gpu{"sm_80", "sm_80", kMost80, 108}, Gpu{"sm_86", "sm_86", kMost86, 84},
+                         Gpu{"sm_89", "sm_89", kMost86, 142}, Gpu{"sm_90", "sm_90a", kMost90, 132},
+                         Gpu{"sm_100", "sm_100", kMost90, 148},
+                         Gpu{"sm_120", "sm_120", kMost86, 170}})
+    table.push_back({.name = gpu.name,
+                     .backend = Backend::Cuda,
+                     .march = gpu.march,
+                     .scratch_bytes = gpu.shared_bytes,
+                     .units = gpu.units});
   table.push_back({.name = "triton", .backend = Backend::Triton});
   return table;
 }

@@ -23,12 +23,13 @@ struct MemoryLevel {
 struct Target {
   std::string_view name;  // as on the command line, in records and in keys
   Backend backend = Backend::Cpu;
-  std::string_view march{};  // option of the system compiler, empty for its default
+  std::string_view march{};  // option of the compiler, empty for its default
   int vector_bytes = 16;
   int tile_rows = 4;  // register tile of the matrix product: rows x vectors
   int tile_vectors = 2;
   double flops_per_cycle = 8;  // f32, one unit, fused multiply-add counts two
   std::vector<MemoryLevel> memory{};
+  int64_t scratch_bytes = 0;  // of one work item at most: a block's shared memory; 0: no limit
   int units = 1;  // cores this process may use; from the machine, not from the table
 };
 

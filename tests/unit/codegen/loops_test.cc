@@ -1,8 +1,8 @@
-#include "codegen/cpu/loops.h"
+#include "codegen/loops.h"
 
 #include <gtest/gtest.h>
 
-namespace mirage::codegen::cpu {
+namespace mirage::codegen {
 namespace {
 
 using lower::Length;
@@ -46,4 +46,4 @@ TEST(ReduceNest, RunsAlongTheContiguousAxis) {
 }
 
 }  // namespace
-}  // namespace mirage::codegen::cpu
+}  // namespace mirage::codegen

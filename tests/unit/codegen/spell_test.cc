@@ -1,11 +1,11 @@
-#include "codegen/cpu/spell.h"
+#include "codegen/spell.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
-namespace mirage::codegen::cpu {
+namespace mirage::codegen {
 namespace {
 
 TEST(Number, IsExactAndTyped) {
@@ -42,4 +42,4 @@ TEST(MapText, EveryMapOperatorHasText) {
 }
 
 }  // namespace
-}  // namespace mirage::codegen::cpu
+}  // namespace mirage::codegen

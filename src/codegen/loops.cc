@@ -1,8 +1,8 @@
-#include "codegen/cpu/loops.h"
+#include "codegen/loops.h"
 
 #include <algorithm>
 
-namespace mirage::codegen::cpu {
+namespace mirage::codegen {
 namespace {
 
 using lower::Length;
@@ -104,4 +104,4 @@ ReduceNest reduce_nest(const std::vector<Length>& lengths, size_t axis,
   return nest;
 }
 
-}  // namespace mirage::codegen::cpu
+}  // namespace mirage::codegen

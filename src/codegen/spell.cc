@@ -1,4 +1,4 @@
-#include "codegen/cpu/spell.h"
+#include "codegen/spell.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 
 #include "ir/ops/bodies.h"
 
-namespace mirage::codegen::cpu {
+namespace mirage::codegen {
 namespace {
 
 using ir::OpKind;
@@ -66,9 +66,9 @@ std::string_view type_name(ir::DType dtype) {
 }
 
 std::string number(double value) {
-  if (std::isnan(value)) return "std::numeric_limits<T>::quiet_NaN()";
+  if (std::isnan(value)) return "kNaN<T>";
   if (std::isinf(value))
-    return fmt::format("{}std::numeric_limits<T>::infinity()", value < 0 ? "-" : "");
+    return fmt::format("{}kInfinity<T>", value < 0 ? "-" : "");
   if (value == std::floor(value) && std::fabs(value) < 1e6)
     return fmt::format("T({}{:.0f})", std::signbit(value) ? "-" : "", std::fabs(value)) == "T(-0)"
                ? "T(-0.0)"
@@ -87,4 +87,4 @@ std::string map_text(ir::OpKind kind, const ir::Attrs& attrs,
   return ir::eval_map(kind, text, attrs, operands);
 }
 
-}  // namespace mirage::codegen::cpu
+}  // namespace mirage::codegen

@@ -7,7 +7,7 @@
 
 #include "lower/program.h"
 
-namespace mirage::codegen::cpu {
+namespace mirage::codegen {
 
 struct LoopAxis {
   lower::Length length;
@@ -34,4 +34,4 @@ struct ReduceNest {
 ReduceNest reduce_nest(const std::vector<lower::Length>& lengths, size_t axis,
                        const std::vector<const ir::Strides*>& operands);
 
-}  // namespace mirage::codegen::cpu
+}  // namespace mirage::codegen

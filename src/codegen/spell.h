@@ -7,7 +7,7 @@
 
 #include "ir/graph.h"
 
-namespace mirage::codegen::cpu {
+namespace mirage::codegen {
 
 /// The storage type's name in generated code.
 std::string_view type_name(ir::DType dtype);
@@ -19,4 +19,4 @@ std::string number(double value);
 std::string map_text(ir::OpKind kind, const ir::Attrs& attrs,
                      std::span<const std::string> operands);
 
-}  // namespace mirage::codegen::cpu
+}  // namespace mirage::codegen

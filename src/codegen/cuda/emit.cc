@@ -1,0 +1,93 @@
+#include "codegen/cuda/emit.h"
+
+#include <fmt/ranges.h>
+
+#include "codegen/kernel.h"
+#include "codegen/spell.h"
+
+namespace mirage::codegen {
+namespace {
+
+using lower::KernelPlan;
+using lower::Operand;
+using lower::Step;
+
+constexpr int kThreads = 256;
+
+void emit_matmul(Writer& out, const KernelPlan& plan, const Step& step) {
+  const size_t rank = step.out[0].lengths.size();
+  const std::vector<LoopAxis> outer = batch_loops(step);
+  const auto tile = [&](const Operand& operand, size_t which, bool is_read) {
+    const std::string at = address(plan, operand, strides_of(outer, which));
+    return fmt::format("Tile{{{}, {}, {}}}", is_read ? fmt::format("as_const({})", at) : at,
+                       operand.strides[rank - 2], operand.strides[rank - 1]);
+  };
+  open_loops(out, outer);
+  out.line("gemm<T>({}, {}, {}, {}, {}, {}, Start::{});", length_text(step.lengths[rank - 2]),
+           length_text(step.lengths[rank - 1]), length_text(step.lengths[rank]),
+           tile(step.in[0], 1, true), tile(step.in[1], 2, true), tile(step.out[0], 0, false),
+           step.accumulate ? "FromC" : "Zero");
+  close_loops(out, outer);
+}
+
+constexpr Dialect kDialect{emit_matmul};
+
+void emit_kernel(Writer& out, const KernelPlan& plan) {
+  std::vector<std::string> parameters;
+  for (size_t i = 0; i < plan.params.size(); ++i)
+    parameters.push_back(fmt::format("{}{}* __restrict__ b{}", i < plan.first_output ? "const " : "",
+                                     type_name(plan.params[i].dtype), i));
+  out.line("extern \"C\" __global__ void __launch_bounds__({})", kThreads);
+  out.open("{}({}) {{", plan.name, fmt::join(parameters, ", "));
+  out.line("using T = {};", type_name(plan.compute));
+  out.line("using V = T;");
+  out.line("extern __shared__ __align__(128) unsigned char scratch[];");
+  for (size_t i = 0; i < plan.params.size(); ++i) {
+    const lower::Param& param = plan.params[i];
+    out.line("[[maybe_unused]] {}{}* const {} = b{} + {};", i < plan.first_output ? "const " : "",
+             type_name(param.dtype), param_name(plan, i), i, param.offset);
+  }
+  for (size_t i = 0; i < plan.scratch.size(); ++i)
+    out.line("[[maybe_unused]] {0}* const {1} = reinterpret_cast<{0}*>(scratch + {2});",
+             type_name(plan.scratch[i].dtype), scratch_name(plan, i), plan.scratch[i].offset);
+  out.line("const int64_t item = block_index();");
+  emit_phases(out, plan, kDialect);
+  out.close();
+  out.blank();
+}
+
+}  // namespace
+
+Result<SourceUnit> emit_cuda(const lower::Program& program) {
+  const lower::Target& target = program.target;
+  if (target.backend != lower::Backend::Cuda)
+    return unsupported("target {}: not a cuda target", target.name);
+  SourceUnit unit;
+  unit.language = Language::Cuda;
+  unit.target = target.name;
+  unit.march = target.march;
+  unit.options = {"--std=c++20", "--gpu-architecture=" + std::string(target.march),
+                  "--fmad=true"};
+  unit.prelude = "#include \"mirage/cuda/gemm.h\"\n#include \"mirage/cuda/steps.h\"\n";
+  Writer out;
+  emit_banner(out, program);
+  out.raw(unit.prelude);
+  out.line("namespace mirage::cuda {{");
+  out.blank();
+  for (const KernelPlan& plan : program.launches) {
+    if (plan.scratch_bytes > target.scratch_bytes)
+      return fail(Code::LimitExceeded,
+                  "kernel {}: {} bytes of shared memory, of which {} has {} in a block", plan.name,
+                  plan.scratch_bytes, target.name, target.scratch_bytes);
+    emit_kernel(out, plan);
+    Entry entry{plan.name, plan.items(), plan.scratch_bytes, kThreads};
+    for (const lower::Param& param : plan.params) entry.buffers.push_back(param.buffer);
+    unit.entries.push_back(std::move(entry));
+  }
+  out.line("}}  // namespace mirage::cuda");
+  unit.text = out.take();
+  describe(unit, program);
+  return unit;
+}
+
+}  // namespace mirage::codegen

@@ -1,0 +1,20 @@
+#include "codegen/emit.h"
+
+#include "codegen/cpu/emit.h"
+#include "codegen/cuda/emit.h"
+
+namespace mirage::codegen {
+
+Result<SourceUnit> emit(const lower::Program& program) {
+  switch (program.target.backend) {
+    case lower::Backend::Cpu:
+      return emit_cpu(program);
+    case lower::Backend::Cuda:
+      return emit_cuda(program);
+    case lower::Backend::Triton:
+      break;
+  }
+  return unsupported("target {}: no back end writes for it", program.target.name);
+}
+
+}  // namespace mirage::codegen

@@ -1,0 +1,62 @@
+#include "runtime/cuda/driver.h"
+
+#include "runtime/library.h"
+
+namespace mirage::runtime::cuda {
+namespace {
+
+Result<Driver> load() {
+  MIRAGE_TRY(const Library library, Library::open("CUDA driver", {"libcuda.so.1", "libcuda.so"}));
+  Driver driver{};
+#define MIRAGE_CUDA_FIND(name, member, parameters) \
+  if (!library.find(#name, driver.member)) return unsupported("the CUDA driver lacks {}", #name);
+  MIRAGE_CUDA_FUNCTIONS(MIRAGE_CUDA_FIND)
+#undef MIRAGE_CUDA_FIND
+  return driver;
+}
+
+const Result<Driver>& loaded() {
+  static const Result<Driver> driver = load();
+  return driver;
+}
+
+Result<Gpu> open() {
+  if (!loaded()) return tl::unexpected(loaded().error());
+  const Driver& driver = *loaded();
+  Gpu gpu{.driver = &driver};
+  if (driver.init(0) != 0) return unsupported("no CUDA device");
+  MIRAGE_TRY_VOID(driver.check(driver.device_get(&gpu.device, 0), "no CUDA device"));
+  char name[256] = {};
+  MIRAGE_TRY_VOID(driver.check(driver.device_name(name, sizeof name, gpu.device), "device name"));
+  gpu.name = name;
+  const auto attribute = [&](int which) {
+    int value = 0;
+    driver.device_attribute(&value, which, gpu.device);
+    return value;
+  };
+  gpu.multiprocessors = attribute(kMultiprocessors);
+  gpu.architecture = 10 * attribute(kMajor) + attribute(kMinor);
+  gpu.shared_bytes = attribute(kSharedBytesOptIn);
+  gpu.l2_bytes = attribute(kL2Bytes);
+  MIRAGE_TRY_VOID(driver.check(driver.context_retain(&gpu.context, gpu.device), "context"));
+  return gpu;
+}
+
+}  // namespace
+
+Result<void> Driver::check(int status, std::string_view what) const {
+  if (status == 0) return {};
+  const char *name = "?", *text = "?";
+  error_name(status, &name);
+  error_text(status, &text);
+  return fail(Code::RunFailed, "{}: {} ({})", what, name, text);
+}
+
+Result<const Gpu*> gpu() {
+  static const Result<Gpu> opened = open();
+  if (!opened) return tl::unexpected(opened.error());
+  MIRAGE_TRY_VOID(opened->driver->check(opened->driver->context_set(opened->context), "context"));
+  return &*opened;
+}
+
+}  // namespace mirage::runtime::cuda

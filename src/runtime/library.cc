@@ -1,0 +1,19 @@
+#include "runtime/library.h"
+
+#include <dlfcn.h>
+#include <fmt/ranges.h>
+
+namespace mirage::runtime {
+
+Result<Library> Library::open(std::string_view what, const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    Library library;
+    library.handle_ = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (library.handle_) return library;
+  }
+  return unsupported("no {}: none of {} can be loaded", what, fmt::join(names, ", "));
+}
+
+void* Library::symbol(const char* name) const { return dlsym(handle_, name); }
+
+}  // namespace mirage::runtime
