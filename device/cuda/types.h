@@ -12,9 +12,9 @@ using uint64_t = unsigned long long;
 
 /// What generated code writes for numbers without a literal.
 template <class T>
-inline constexpr T kInfinity = static_cast<T>(__builtin_huge_val());
+inline constexpr T kInfinity = static_cast<T>(__builtin_bit_cast(double, 0x7ff0000000000000ull));
 template <class T>
-inline constexpr T kNaN = static_cast<T>(__builtin_nan(""));
+inline constexpr T kNaN = static_cast<T>(__builtin_bit_cast(double, 0x7ff8000000000000ull));
 
 template <class A, class B>
 inline constexpr bool kIsSame = false;

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 
-#include "codegen/cpu/emit.h"
+#include "codegen/emit.h"
 #include "ir/builder.h"
+#include "runtime/load.h"
 
 namespace mirage::optimize {
 namespace {
@@ -44,7 +45,7 @@ Result<Built> build_source(const ir::GraphPtr& program, const ir::GraphPtr& cand
   stage = Stage::Lower;
   MIRAGE_TRY(lower::Program lowered, lower::lower(verified.graph(), options.target, options.lower));
   stage = Stage::Emit;
-  MIRAGE_TRY(codegen::SourceUnit source, codegen::emit_cpu(lowered));
+  MIRAGE_TRY(codegen::SourceUnit source, codegen::emit(lowered));
   return Built{std::move(verified), std::move(lowered), std::move(source), nullptr};
 }
 
@@ -52,7 +53,7 @@ Result<Built> build(const ir::GraphPtr& program, const ir::GraphPtr& candidate,
                     const BuildOptions& options, Stage& stage) {
   MIRAGE_TRY(Built built, build_source(program, candidate, options, stage));
   stage = Stage::Compile;
-  MIRAGE_TRY(built.executable, runtime::compile(built.source, options.compile));
+  MIRAGE_TRY(built.executable, runtime::load_when_run(built.source, options.compile));
   return built;
 }
 

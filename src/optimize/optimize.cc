@@ -5,6 +5,7 @@
 #include "optimize/run.h"
 #include "optimize/stages.h"
 #include "runtime/cpu/blas.h"
+#include "runtime/load.h"
 
 namespace mirage::optimize {
 namespace {
@@ -85,7 +86,8 @@ Result<Optimized> run_stages(Run& run) {
   run.tracks.push_back(candidate_zero(run));
   MIRAGE_TRY_VOID(begin_baseline(run));
   TestMaker tests(run);
-  if (runtime::blas_function("cblas_sgemm") != nullptr) run.tracks.push_back(library_twin(run));
+  if (run.build.target.backend == lower::Backend::Cpu &&
+      runtime::blas_function("cblas_sgemm") != nullptr) run.tracks.push_back(library_twin(run));
   std::optional<Proposals> proposals;
   if (std::optional<Proposal> recorded = recall(run)) {
     run.report.is_from_store = true;

@@ -6,6 +6,7 @@
 
 #include "codegen/cpu/emit.h"
 #include "optimize/stages.h"
+#include "runtime/load.h"
 
 namespace mirage::optimize {
 namespace {
@@ -42,7 +43,8 @@ class Builders {
     for (size_t index = next_++; index < run_.tracks.size(); index = next_++) {
       if (index > 0) wait_for_baseline();
       // Whoever builds candidate 0 begins at once. Failing here costs nothing but time.
-      if (index > 0 && wants_precompiled_.exchange(false)) {
+      if (index > 0 && run_.build.target.backend == lower::Backend::Cpu &&
+          wants_precompiled_.exchange(false)) {
         runtime::CompileOptions options = run_.build.compile;
         options.deadline = run_.end_of(kBuildEnd);
         (void)runtime::precompile(codegen::unit_for(run_.build.target), options);
@@ -72,7 +74,7 @@ class Builders {
     options.deadline = run_.deadline;
     Built& built = *run_.tracks[0].built;
     const double begun = run_.elapsed();
-    auto executable = runtime::compile(built.source, options);
+    auto executable = runtime::load_when_run(built.source, options);
     const std::lock_guard lock(mutex_);
     run_.build_seconds.add(run_.elapsed() - begun);
     has_baseline_ = true;

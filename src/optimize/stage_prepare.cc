@@ -8,9 +8,7 @@ Result<void> prepare(Run& run) {
   const OptimizeOptions& options = run.options;
   BuildOptions& build = run.build;
   MIRAGE_TRY(build.target, lower::target_named(options.target));
-  if (build.target.backend != lower::Backend::Cpu)
-    return unsupported("target {}: this program has no back end for it", build.target.name);
-  if (!lower::runs_here(build.target))
+  if (build.target.backend == lower::Backend::Cpu && !lower::runs_here(build.target))
     return unsupported("target {}: this processor does not have its instructions",
                        build.target.name);
   build.compile = run.session.compile_options();

@@ -3,6 +3,8 @@
 #include <new>
 
 #include "runtime/cpu/contain.h"
+#include "runtime/load.h"
+#include "tune/gpu_time.h"
 
 namespace mirage::tune {
 
@@ -27,27 +29,39 @@ struct Measurer {
           std::max(outcome.deviation.max_of_bound, deviation.max_of_bound);
       ++outcome.cases;
     }
-    MIRAGE_TRY(const std::vector<HostTensor> outputs, make_outputs(*suite.program));
-    const auto in = views_of(suite.cases[0].inputs), out = views_of(outputs);
-    MIRAGE_TRY(outcome.timing,
-               time_calls([&] { return executable->run(in, out, options.threads); }, options.time));
+    MIRAGE_TRY(const Sampler sampler, sampler_for(executable, suite, options));
+    MIRAGE_TRY(const std::vector<Timing> timings, take_samples({&sampler, 1}, options.time));
+    outcome.timing = timings[0];
     return outcome;
   }
 
   static Result<std::vector<Timing>> run_again(std::span<const codegen::SourceUnit* const> units,
                                                const Suite& suite, const MeasureOptions& options) {
     const auto pool = std::make_shared<runtime::ThreadPool>();
-    std::vector<std::shared_ptr<const runtime::Executable>> executables;
+    std::vector<Sampler> samplers;
     for (const codegen::SourceUnit* unit : units) {
       MIRAGE_TRY(auto executable, load(*unit, options, pool));
-      executables.push_back(std::move(executable));
+      MIRAGE_TRY(samplers.emplace_back(), sampler_for(executable, suite, options));
     }
-    MIRAGE_TRY(const std::vector<HostTensor> outputs, make_outputs(*suite.program));
-    const auto in = views_of(suite.cases[0].inputs), out = views_of(outputs);
-    std::vector<std::function<Result<void>()>> calls;
-    for (const auto& executable : executables)
-      calls.push_back([&] { return executable->run(in, out, options.threads); });
-    return time_in_turns(calls, options.time);
+    return take_samples(samplers, options.time);
+  }
+
+  /// On the first case of the suite: calls on this processor, or a graph on the GPU.
+  static Result<Sampler> sampler_for(std::shared_ptr<const runtime::Executable> executable,
+                                     const Suite& suite, const MeasureOptions& options) {
+    const std::vector<HostTensor>& inputs = suite.cases[0].inputs;
+    MIRAGE_TRY(std::vector<HostTensor> made, make_outputs(*suite.program));
+    if (const auto* on_gpu = dynamic_cast<const runtime::cuda::CudaExecutable*>(executable.get())) {
+      MIRAGE_TRY(GpuTimer made_timer, GpuTimer::make(*on_gpu, inputs, made));
+      return Sampler([executable, timer = std::make_shared<GpuTimer>(std::move(made_timer))] {
+        return timer->sample();
+      });
+    }
+    const auto outputs = std::make_shared<std::vector<HostTensor>>(std::move(made));
+    return sampler_of(
+        [executable, outputs, in = views_of(inputs), out = views_of(*outputs),
+         threads = options.threads] { return executable->run(in, out, threads); },
+        options.time);
   }
 
   /// In the child: with threads of its own, those of the parent do not exist here.
@@ -56,7 +70,7 @@ struct Measurer {
       std::shared_ptr<runtime::ThreadPool> pool) {
     runtime::CompileOptions compile = options.compile;
     compile.pool = std::move(pool);
-    return runtime::compile(unit, compile);
+    return runtime::load(unit, compile);
   }
 
   static Measured make(Hash128 key, const Outcome& outcome) {

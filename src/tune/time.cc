@@ -47,20 +47,20 @@ Timing summarize(std::vector<double> samples_us) {
           static_cast<int>(samples_us.size())};
 }
 
-Result<std::vector<Timing>> time_in_turns(const std::vector<std::function<Result<void>()>>& calls,
-                                          const TimeOptions& options) {
-  std::vector<int> batch;
-  for (const auto& call : calls) {
-    MIRAGE_TRY(const int one, warm_up(call, options));
-    batch.push_back(one);
-  }
-  std::vector<std::vector<double>> samples(calls.size());
+Result<Sampler> sampler_of(std::function<Result<void>()> call, const TimeOptions& options) {
+  MIRAGE_TRY(const int batch, warm_up(call, options));
+  return Sampler([call = std::move(call), batch] { return sample(call, batch); });
+}
+
+Result<std::vector<Timing>> take_samples(std::span<const Sampler> samplers,
+                                         const TimeOptions& options) {
+  std::vector<std::vector<double>> samples(samplers.size());
   const auto end = Clock::now() + options.budget;
   for (int round = 0; round < options.max_samples; ++round) {
     if (round >= options.min_samples && Clock::now() >= end) break;
     if (round >= 1 && options.deadline.is_over()) break;
-    for (size_t i = 0; i < calls.size(); ++i) {
-      MIRAGE_TRY(const double us, sample(calls[i], batch[i]));
+    for (size_t i = 0; i < samplers.size(); ++i) {
+      MIRAGE_TRY(const double us, samplers[i]());
       samples[i].push_back(us);
     }
   }
@@ -70,7 +70,8 @@ Result<std::vector<Timing>> time_in_turns(const std::vector<std::function<Result
 }
 
 Result<Timing> time_calls(const std::function<Result<void>()>& call, const TimeOptions& options) {
-  MIRAGE_TRY(const std::vector<Timing> timings, time_in_turns({call}, options));
+  MIRAGE_TRY(const Sampler sampler, sampler_of(call, options));
+  MIRAGE_TRY(const std::vector<Timing> timings, take_samples({&sampler, 1}, options));
   return timings[0];
 }
 

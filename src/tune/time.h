@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "util/deadline.h"
@@ -33,12 +34,17 @@ struct Timing {
 /// Summary of samples; all zero for none.
 Timing summarize(std::vector<double> samples_us);
 
-/// Calls until warm, then takes samples. Stops at the first error of a call.
-Result<Timing> time_calls(const std::function<Result<void>()>& call, const TimeOptions& options);
+/// Takes one sample: microseconds a call.
+using Sampler = std::function<Result<double>()>;
 
-/// Times several calls in turns, a sample of each per round, so that a slow phase of the machine
-/// meets all of them.
-Result<std::vector<Timing>> time_in_turns(const std::vector<std::function<Result<void>()>>& calls,
-                                          const TimeOptions& options);
+/// A sampler of calls on this machine's clock. Calls until warm first; stops at the first error.
+Result<Sampler> sampler_of(std::function<Result<void>()> call, const TimeOptions& options);
+
+/// Samples in turns, one of each a round, so that a slow phase of the machine meets all of them.
+Result<std::vector<Timing>> take_samples(std::span<const Sampler> samplers,
+                                         const TimeOptions& options);
+
+/// Both for one call.
+Result<Timing> time_calls(const std::function<Result<void>()>& call, const TimeOptions& options);
 
 }  // namespace mirage::tune

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "codegen/cpu/emit.h"
+#include "codegen/emit.h"
 #include "command.h"
 #include "ir/load_file.h"
 
@@ -19,8 +19,6 @@ struct Arguments {
 Result<lower::Program> lowered(const Arguments& arguments) {
   MIRAGE_TRY(const ir::GraphPtr graph, ir::load_graph(arguments.file));
   MIRAGE_TRY(const lower::Target target, lower::target_named(arguments.target));
-  if (target.backend != lower::Backend::Cpu)
-    return unsupported("target {}: this program has no back end for it", target.name);
   return lower::lower(graph, target);
 }
 
@@ -40,7 +38,7 @@ Result<int> run_lower(const Arguments& arguments) {
 
 Result<int> run_emit(const Arguments& arguments) {
   MIRAGE_TRY(const lower::Program program, lowered(arguments));
-  MIRAGE_TRY(const codegen::SourceUnit source, codegen::emit_cpu(program));
+  MIRAGE_TRY(const codegen::SourceUnit source, codegen::emit(program));
   if (!arguments.out.empty()) MIRAGE_TRY_VOID(write_file(arguments.out, source.text));
   if (arguments.json)
     print_document(Json{{"schema", "mirage/emit/1"},

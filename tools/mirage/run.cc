@@ -4,12 +4,13 @@
 #include <map>
 #include <memory>
 
-#include "codegen/cpu/emit.h"
+#include "codegen/emit.h"
 #include "command.h"
 #include "ir/load_file.h"
 #include "lower/lower.h"
 #include "npy.h"
 #include "optimize/session.h"
+#include "runtime/load.h"
 #include "tune/check.h"
 #include "tune/inputs.h"
 #include "tune/machine.h"
@@ -106,14 +107,12 @@ Result<int> run_run(const Arguments& arguments) {
              files_by_position(arguments.outputs, *graph, graph->outputs, "output"));
   MIRAGE_TRY(const auto inputs, inputs_of(arguments, *graph));
   MIRAGE_TRY(const lower::Target target, lower::target_named(arguments.target));
-  if (target.backend != lower::Backend::Cpu)
-    return unsupported("target {}: this program has no back end for it", target.name);
-  if (!lower::runs_here(target))
+  if (target.backend == lower::Backend::Cpu && !lower::runs_here(target))
     return unsupported("target {}: this processor does not have its instructions", target.name);
   MIRAGE_TRY(const lower::Program program, lower::lower(graph, target));
-  MIRAGE_TRY(const codegen::SourceUnit source, codegen::emit_cpu(program));
+  MIRAGE_TRY(const codegen::SourceUnit source, codegen::emit(program));
   optimize::Session session;
-  MIRAGE_TRY(const auto executable, runtime::compile(source, session.compile_options()));
+  MIRAGE_TRY(const auto executable, runtime::load(source, session.compile_options()));
   MIRAGE_TRY(const auto outputs, tune::make_outputs(*graph));
   const int threads = arguments.threads > 0 ? arguments.threads : tune::core_count();
   MIRAGE_TRY_VOID(executable->run(tune::views_of(inputs), tune::views_of(outputs), threads));

@@ -41,10 +41,6 @@ Result<std::shared_ptr<const Executable>> compile(const codegen::SourceUnit& uni
 /// The compiler that compile() would use.
 Result<Compiler> find_compiler(const std::string& wanted = {});
 
-/// An executable that is compiled when it is first run; what compile() would say is said there.
-std::shared_ptr<const Executable> compile_when_run(const codegen::SourceUnit& unit,
-                                                   const CompileOptions& options = {});
-
 /// What was found before, else find_compiler.
 Result<Compiler> compiler_of(const CompileOptions& options);
 

@@ -23,7 +23,8 @@ const Result<Driver>& loaded() {
 Result<Gpu> open() {
   if (!loaded()) return tl::unexpected(loaded().error());
   const Driver& driver = *loaded();
-  Gpu gpu{.driver = &driver};
+  Gpu gpu;
+  gpu.driver = &driver;
   if (driver.init(0) != 0) return unsupported("no CUDA device");
   MIRAGE_TRY_VOID(driver.check(driver.device_get(&gpu.device, 0), "no CUDA device"));
   char name[256] = {};

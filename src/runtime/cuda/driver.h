@@ -83,12 +83,13 @@ inline constexpr int kFunctionLocalBytes = 3, kFunctionRegisters = 4,
 
 /// What this process computes on: device 0 and its primary context, which other libraries share.
 struct Gpu {
-  const Driver* driver;
-  Device device;
-  Context context;
-  std::string name;
-  int multiprocessors, architecture;  // architecture: 90 for 9.0
-  int64_t shared_bytes, l2_bytes;
+  const Driver* driver = nullptr;
+  Device device = 0;
+  Context context = nullptr;
+  std::string name{};
+  int multiprocessors = 0;
+  int architecture = 0;  // 90 for 9.0
+  int64_t shared_bytes = 0, l2_bytes = 0;
 };
 
 /// Unsupported where there is no driver or no device. Made once; makes the context current in the

@@ -1,7 +1,7 @@
 #include <mutex>
 #include <optional>
 
-#include "runtime/cpu/compile.h"
+#include "runtime/load.h"
 
 namespace mirage::runtime {
 namespace {
@@ -17,7 +17,7 @@ class Deferred final : public Executable {
 
   Result<void> run(std::span<const TensorView> inputs, std::span<const TensorView> outputs,
                    int threads) const override {
-    std::call_once(once_, [&] { compiled_ = compile(unit_, options_); });
+    std::call_once(once_, [&] { compiled_ = load(unit_, options_); });
     if (!*compiled_) return tl::unexpected(compiled_->error());
     return (**compiled_)->run(inputs, outputs, threads);
   }
