@@ -124,7 +124,7 @@ class KernelLowering {
   }
 
   Result<void> copy(const Param& from, const Param& to) {
-    MIRAGE_TRY(const ir::GraphPtr block, copy_block({from.dtype, from.shape}));
+    MIRAGE_TRY(const ir::GraphPtr block, copy_block({from.dtype, from.shape}, program_.target));
     return launch(*block, "copy", {from}, {to});
   }
 

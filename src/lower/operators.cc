@@ -11,8 +11,7 @@ using ir::GraphBuilder;
 using ir::OpKind;
 using ir::ValueId;
 
-constexpr int64_t kGrain = 16384;  // elements worth a work item
-constexpr int64_t kMostItems = 64;
+constexpr int64_t kSmallProduct = 1 << 20;  // multiplications that are one work item
 constexpr int64_t kShortestRun = 32;  // columns of a product
 
 /// Trips near `wanted` that leave no empty tile.
@@ -34,10 +33,10 @@ void split(Grid& grid, size_t axis, int64_t trips) {
 }
 
 /// Splits outer axes until there are enough items of enough work. `skip`: an axis that stays whole.
-Grid elementwise_grid(const ir::Shape& shape, int64_t work, size_t skip) {
+Grid elementwise_grid(const ir::Shape& shape, int64_t work, size_t skip, const Target& target) {
   Grid grid;
   grid.bind.resize(shape.size());
-  int64_t items = std::clamp<int64_t>(work / kGrain, 1, kMostItems);
+  int64_t items = std::clamp<int64_t>(work / target.grain, 1, target.most_items);
   for (size_t axis = 0; axis < shape.size() && items > 1; ++axis) {
     if (axis == skip) continue;
     // The last axis is cut in long runs only.
@@ -69,12 +68,12 @@ Grid matmul_grid(const ir::Shape& result, int64_t depth, int64_t b_bytes, const 
     split(grid, axis, result[axis]);
     items *= std::max<int64_t>(result[axis], 1);
   }
-  if (m * n * depth < 64 * kGrain) return grid;
-  const int64_t m_trips = legal_trips(m, (m + 191) / 192);
+  if (m * n * depth < kSmallProduct) return grid;
+  const int64_t m_trips = legal_trips(m, (m + target.product_rows - 1) / target.product_rows);
   split(grid, rank - 2, m_trips);
   items *= m_trips;
   if (items < wanted) {
-    const int64_t shortest = m <= 2 * target.tile_rows ? 512 : 128;
+    const int64_t shortest = m <= 2 * target.tile_rows ? target.product_columns : std::min<int64_t>(target.product_columns, 128);
     int64_t tile = std::max(shortest, n * items / wanted);
     tile = (tile + 63) / 64 * 64;
     // Short runs of a row are better than an idle core.
@@ -126,9 +125,9 @@ Result<ir::GraphPtr> as_block(const ir::Op& op, std::span<const BlockOperand> op
     grid = matmul_grid(result.shape, operands[0].type.shape.back(), b_bytes, target);
   } else if (form == ir::Form::Reduce) {
     walked = operands[0].type.shape;
-    grid = elementwise_grid(walked, ir::element_count(walked), static_cast<size_t>(op.attrs.axis));
+    grid = elementwise_grid(walked, ir::element_count(walked), static_cast<size_t>(op.attrs.axis), target);
   } else {
-    grid = elementwise_grid(walked, ir::element_count(walked), rank);
+    grid = elementwise_grid(walked, ir::element_count(walked), rank, target);
   }
   MIRAGE_TRY(GraphBuilder builder, GraphBuilder::block(grid.launch));
   std::vector<ValueId> values;
@@ -148,8 +147,9 @@ Result<ir::GraphPtr> as_block(const ir::Op& op, std::span<const BlockOperand> op
   return store(builder, value, result.shape, grid.bind);
 }
 
-Result<ir::GraphPtr> copy_block(const ir::TensorType& type) {
-  const Grid grid = elementwise_grid(type.shape, ir::element_count(type.shape), type.shape.size());
+Result<ir::GraphPtr> copy_block(const ir::TensorType& type, const Target& target) {
+  const Grid grid =
+      elementwise_grid(type.shape, ir::element_count(type.shape), type.shape.size(), target);
   MIRAGE_TRY(GraphBuilder builder, GraphBuilder::block(grid.launch));
   MIRAGE_TRY(const ValueId value, load(builder, type, grid.bind));
   return store(builder, value, type.shape, grid.bind);

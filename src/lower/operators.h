@@ -22,7 +22,7 @@ Result<ir::GraphPtr> as_block(const ir::Op& op, std::span<const BlockOperand> op
                               const ir::TensorType& result, const Target& target);
 
 /// Block graph that copies a tensor.
-Result<ir::GraphPtr> copy_block(const ir::TensorType& type);
+Result<ir::GraphPtr> copy_block(const ir::TensorType& type, const Target& target);
 
 /// Block graph that stores a number.
 Result<ir::GraphPtr> scalar_block(double value);

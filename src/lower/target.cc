@@ -44,7 +44,13 @@ std::vector<Target> make_table() {
     table.push_back({.name = gpu.name,
                      .backend = Backend::Cuda,
                      .march = gpu.march,
+                     .flops_per_cycle = 256,
+                     .memory = {{"L1", gpu.shared_bytes, 200}, {"L2", 50 << 20, 40}, {"memory", 0, 30}},
                      .scratch_bytes = gpu.shared_bytes,
+                     .grain = 1024,
+                     .most_items = 65536,
+                     .product_rows = 64,
+                     .product_columns = 64,
                      .units = gpu.units});
   table.push_back({.name = "triton", .backend = Backend::Triton});
   return table;

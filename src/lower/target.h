@@ -30,7 +30,13 @@ struct Target {
   double flops_per_cycle = 8;  // f32, one unit, fused multiply-add counts two
   std::vector<MemoryLevel> memory{};
   int64_t scratch_bytes = 0;  // of one work item at most: a block's shared memory; 0: no limit
-  int units = 1;  // cores this process may use; from the machine, not from the table
+  // How kernel-level operators are cut into work items: elements that are worth one, how many there
+  // are at most, rows and columns of a product's tile.
+  int64_t grain = 16384;
+  int64_t most_items = 64;
+  int64_t product_rows = 192;
+  int64_t product_columns = 512;
+  int units = 1;  // CPU: cores this process may use, from the machine; GPU: multiprocessors
 };
 
 /// All rows; `units` is that of this machine for CPU rows.

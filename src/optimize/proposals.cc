@@ -17,8 +17,12 @@ std::string describe(const search::Structure& structure, const std::vector<int64
 
 search::Limits limits_of(const lower::Target& target, int threads) {
   search::Limits limits;
-  limits.cores = threads;
+  const bool is_gpu = target.backend != lower::Backend::Cpu;
+  limits.cores = is_gpu ? target.units : threads;
+  limits.scratch_bytes = static_cast<double>(target.scratch_bytes);
   for (const lower::MemoryLevel& level : target.memory) {
+    if (is_gpu && level.name == "memory")
+      limits.memory_bytes_per_second = level.gigabytes_per_second * 1e9 * target.units;
     if (level.name == "L1") limits.l1_bytes = static_cast<double>(level.bytes);
     if (level.name == "L2") limits.l2_bytes = static_cast<double>(level.bytes);
     if (level.name == "L2" && level.gigabytes_per_second > 0)

@@ -186,7 +186,8 @@ std::vector<Schedule> schedules(const Structure& structure, const Limits& limits
     Schedule schedule;
     for (size_t a = 0; a < at.size(); ++a) schedule.trips.push_back(candidates[a][at[a]]);
     schedule.cost = estimate(structure, schedule.trips, limits);
-    result.push_back(std::move(schedule));
+    if (limits.scratch_bytes == 0 || schedule.cost.tile_bytes <= limits.scratch_bytes)
+      result.push_back(std::move(schedule));
     more = false;
     for (size_t a = 0; a < at.size() && !more; ++a) {
       more = ++at[a] < candidates[a].size();

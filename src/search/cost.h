@@ -11,6 +11,7 @@ struct Limits {
   int cores = 1;
   double l1_bytes = 32e3;
   double l2_bytes = 1e6;
+  double scratch_bytes = 0;  // that a block has at most; 0: no limit
   double matmul_flops_per_second = 40e9;
   double map_ops_per_second = 8e9;        // adds, multiplies
   double exp_ops_per_second = 1e9;        // exp, divisions and other costly maps

@@ -2,7 +2,7 @@
 
 #include <new>
 
-#include "runtime/cpu/contain.h"
+#include "runtime/contain.h"
 #include "runtime/load.h"
 #include "tune/gpu_time.h"
 

@@ -2,7 +2,7 @@
 
 #include <system_error>
 
-#include "runtime/cpu/cache_folder.h"
+#include "runtime/cache_folder.h"
 #include "runtime/cpu/precompiled.h"
 #include "runtime/cpu/shared_object.h"
 #include "runtime/process.h"

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "codegen/source_unit.h"
-#include "runtime/cpu/cache_folder.h"
+#include "runtime/cache_folder.h"
 #include "runtime/executable.h"
 #include "runtime/thread_pool.h"
 #include "util/deadline.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "codegen/source_unit.h"
-#include "runtime/cpu/cache_folder.h"
+#include "runtime/cache_folder.h"
 #include "runtime/cpu/compile.h"
 #include "util/result.h"
 

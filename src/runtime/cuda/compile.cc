@@ -1,16 +1,45 @@
 #include "runtime/cuda/compile.h"
 
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 
 #include "device_headers.h"
-#include "runtime/cpu/cache_folder.h"
+#include "runtime/cache_folder.h"
+#include "runtime/contain.h"
 #include "runtime/cuda/nvrtc.h"
 #include "util/hash.h"
 
 namespace mirage::runtime {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+constexpr size_t kLogBytes = 1 << 16;
+
+/// The compiler works on one program at a time in a process, may crash, and once it has run a
+/// process cannot fork children that use the GPU: so each run has a process of its own, and what it
+/// makes comes back as a file.
+Result<void> compile_in_child(const codegen::SourceUnit& unit, const fs::path& path,
+                              const CompileOptions& options) {
+  MIRAGE_TRY(const SharedMemory log, SharedMemory::make(kLogBytes));
+  auto* const text = reinterpret_cast<char*>(log.data());
+  Result<void> done = contain(
+      options.time_limit,
+      [&]() -> Result<void> {
+        const auto cubin = compile_cubin(unit.text, unit.options);
+        if (cubin) return publish(path, *cubin);
+        if (!cubin.error().notes.empty())
+          std::strncpy(text, cubin.error().notes[0].c_str(), kLogBytes - 1);
+        return tl::unexpected(cubin.error());
+      },
+      options.deadline);
+  if (!done && text[0] != '\0') done.error().notes.emplace_back(text);
+  return done;
+}
+
+}  // namespace
 
 Result<std::string> cubin_of(const codegen::SourceUnit& unit, const CompileOptions& options) {
   if (unit.language != codegen::Language::Cuda)
@@ -26,9 +55,10 @@ Result<std::string> cubin_of(const codegen::SourceUnit& unit, const CompileOptio
     std::ifstream file(path, std::ios::binary);
     if (file) return std::string(std::istreambuf_iterator<char>(file), {});
   }
-  MIRAGE_TRY(std::string cubin, compile_cubin(unit.text, unit.options));
-  MIRAGE_TRY_VOID(publish(path, cubin));
-  return cubin;
+  MIRAGE_TRY_VOID(compile_in_child(unit, path, options));
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return fail(Code::Io, "cannot read {}", path.string());
+  return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
 }  // namespace mirage::runtime

@@ -25,7 +25,7 @@ Result<Gpu> open() {
   const Driver& driver = *loaded();
   Gpu gpu;
   gpu.driver = &driver;
-  if (driver.init(0) != 0) return unsupported("no CUDA device");
+  MIRAGE_TRY_VOID(driver.check(driver.init(0), "no CUDA device"));
   MIRAGE_TRY_VOID(driver.check(driver.device_get(&gpu.device, 0), "no CUDA device"));
   char name[256] = {};
   MIRAGE_TRY_VOID(driver.check(driver.device_name(name, sizeof name, gpu.device), "device name"));

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "device_headers.h"
-#include "runtime/cpu/cache_folder.h"
+#include "runtime/cache_folder.h"
 #include "runtime/library.h"
 
 namespace mirage::runtime {

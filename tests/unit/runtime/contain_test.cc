@@ -1,4 +1,4 @@
-#include "runtime/cpu/contain.h"
+#include "runtime/contain.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "runtime/cpu/cache_folder.h"
+#include "runtime/cache_folder.h"
 
 #include <unistd.h>
 
