@@ -20,9 +20,8 @@ __device__ void map_rows(int64_t rows, int64_t cols, Output output, const F& f, 
 
 template <class V, class S, class D>
 __device__ void copy_tile(int64_t rows, int64_t cols, Tile<S> from, Tile<D> to) {
-  for_each(rows, cols, [&](int64_t row, int64_t col) {
-    put(to.at(row, col), widen<V>(*from.at(row, col)));
-  });
+  for_each(rows, cols,
+           [&](int64_t row, int64_t col) { put(to.at(row, col), widen<V>(*from.at(row, col))); });
   sync();
 }
 
@@ -98,7 +97,8 @@ __device__ void reduce_chain_rows(int64_t rows, int64_t cols, D* out, int64_t ou
         for (int other = 1; other < members; ++other)
           value = Op::combine(value, partial[warp() + other]);
     }
-    if (works && member == 0 && lane() == 0) finish.template store<Op>(value, out + row * out_stride);
+    if (works && member == 0 && lane() == 0)
+      finish.template store<Op>(value, out + row * out_stride);
     if (members > 1) sync();
   }
   sync();

@@ -26,11 +26,9 @@ void emit_ragged(Writer& out, const KernelPlan& plan, bool in_loop) {
     for (uint8_t axis : ragged.axes) {
       const int64_t trips = plan.launch.axes[axis].trips;
       rest = (rest + trips - 1) / trips;
-      length = fmt::format("tile_length({}, {}, {})", length,
-                           axis_name(plan, axis), rest);
+      length = fmt::format("tile_length({}, {}, {})", length, axis_name(plan, axis), rest);
     }
-    out.line("[[maybe_unused]] const int64_t {} = {};", ragged_name(static_cast<int>(i)),
-             length);
+    out.line("[[maybe_unused]] const int64_t {} = {};", ragged_name(static_cast<int>(i)), length);
   }
 }
 

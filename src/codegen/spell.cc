@@ -67,8 +67,7 @@ std::string_view type_name(ir::DType dtype) {
 
 std::string number(double value) {
   if (std::isnan(value)) return "kNaN<T>";
-  if (std::isinf(value))
-    return fmt::format("{}kInfinity<T>", value < 0 ? "-" : "");
+  if (std::isinf(value)) return fmt::format("{}kInfinity<T>", value < 0 ? "-" : "");
   if (value == std::floor(value) && std::fabs(value) < 1e6)
     return fmt::format("T({}{:.0f})", std::signbit(value) ? "-" : "", std::fabs(value)) == "T(-0)"
                ? "T(-0.0)"

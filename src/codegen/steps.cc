@@ -101,7 +101,8 @@ void emit_elementwise(Writer& out, const KernelPlan& plan, const Step& step) {
       streams.push_back(stream(address(plan, step.in[i], strides_of(nest.outer, i + 1)),
                                nest.row.strides[i + 1], nest.col.strides[i + 1], is_col_one));
     emit_call(out,
-              fmt::format("map_rows<V>({}, {}, {}", length_text(nest.row.length), length_text(nest.col.length),
+              fmt::format("map_rows<V>({}, {}, {}", length_text(nest.row.length),
+                          length_text(nest.col.length),
                           output_stream(to, nest.row.strides[0], nest.col.strides[0])),
               step, streams);
   }
@@ -132,8 +133,9 @@ void emit_reduce(Writer& out, const KernelPlan& plan, const Step& step) {
     streams.push_back(stream(address(plan, step.in[i], strides_of(nest.outer, i + 1)),
                              row.strides[i + 1], col.strides[i + 1], col.length == Length{}));
   const bool is_max = step.combine == ir::Combine::Max;
-  const std::string divisor =
-      step.combine == ir::Combine::Mean ? fmt::format("T({})", length_text(step.lengths[axis])) : "1";
+  const std::string divisor = step.combine == ir::Combine::Mean
+                                  ? fmt::format("T({})", length_text(step.lengths[axis]))
+                                  : "1";
   emit_call(out,
             fmt::format("reduce_chain_{}<V, {}>({}, {}, {}, {}, Finish<T>{{{}, {}, {}}}",
                         nest.along_cols ? "rows" : "cols", is_max ? "ChainMax" : "ChainSum",
@@ -189,7 +191,8 @@ std::string address(const KernelPlan& plan, const Operand& operand,
 
 void open_loops(Writer& out, const std::vector<LoopAxis>& outer) {
   for (size_t i = 0; i < outer.size(); ++i)
-    out.open("for (int64_t {0} = 0; {0} < {1}; ++{0}) {{", index_name(i), length_text(outer[i].length));
+    out.open("for (int64_t {0} = 0; {0} < {1}; ++{0}) {{", index_name(i),
+             length_text(outer[i].length));
 }
 
 void close_loops(Writer& out, const std::vector<LoopAxis>& outer) {

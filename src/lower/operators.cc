@@ -12,7 +12,7 @@ using ir::OpKind;
 using ir::ValueId;
 
 constexpr int64_t kSmallProduct = 1 << 20;  // multiplications that are one work item
-constexpr int64_t kShortestRun = 32;  // columns of a product
+constexpr int64_t kShortestRun = 32;        // columns of a product
 
 /// Trips near `wanted` that leave no empty tile.
 int64_t legal_trips(int64_t extent, int64_t wanted) {
@@ -73,7 +73,9 @@ Grid matmul_grid(const ir::Shape& result, int64_t depth, int64_t b_bytes, const 
   split(grid, rank - 2, m_trips);
   items *= m_trips;
   if (items < wanted) {
-    const int64_t shortest = m <= 2 * target.tile_rows ? target.product_columns : std::min<int64_t>(target.product_columns, 128);
+    const int64_t shortest = m <= 2 * target.tile_rows
+                                 ? target.product_columns
+                                 : std::min<int64_t>(target.product_columns, 128);
     int64_t tile = std::max(shortest, n * items / wanted);
     tile = (tile + 63) / 64 * 64;
     // Short runs of a row are better than an idle core.
@@ -125,7 +127,8 @@ Result<ir::GraphPtr> as_block(const ir::Op& op, std::span<const BlockOperand> op
     grid = matmul_grid(result.shape, operands[0].type.shape.back(), b_bytes, target);
   } else if (form == ir::Form::Reduce) {
     walked = operands[0].type.shape;
-    grid = elementwise_grid(walked, ir::element_count(walked), static_cast<size_t>(op.attrs.axis), target);
+    grid = elementwise_grid(walked, ir::element_count(walked), static_cast<size_t>(op.attrs.axis),
+                            target);
   } else {
     grid = elementwise_grid(walked, ir::element_count(walked), rank, target);
   }

@@ -37,21 +37,22 @@ std::vector<Target> make_table() {
     int units;
   };
   constexpr int64_t kMost80 = 163 << 10, kMost86 = 99 << 10, kMost90 = 227 << 10;
-  for (const Gpu& gpu : {Gpu{"sm_80", "sm_80", kMost80, 108}, Gpu{"sm_86", "sm_86", kMost86, 84},
-                         Gpu{"sm_89", "sm_89", kMost86, 142}, Gpu{"sm_90", "sm_90a", kMost90, 132},
-                         Gpu{"sm_100", "sm_100", kMost90, 148},
-                         Gpu{"sm_120", "sm_120", kMost86, 170}})
-    table.push_back({.name = gpu.name,
-                     .backend = Backend::Cuda,
-                     .march = gpu.march,
-                     .flops_per_cycle = 256,
-                     .memory = {{"L1", gpu.shared_bytes, 200}, {"L2", 50 << 20, 40}, {"memory", 0, 30}},
-                     .scratch_bytes = gpu.shared_bytes,
-                     .grain = 1024,
-                     .most_items = 65536,
-                     .product_rows = 64,
-                     .product_columns = 64,
-                     .units = gpu.units});
+  for (const Gpu& gpu :
+       {Gpu{"sm_80", "sm_80", kMost80, 108}, Gpu{"sm_86", "sm_86", kMost86, 84},
+        Gpu{"sm_89", "sm_89", kMost86, 142}, Gpu{"sm_90", "sm_90a", kMost90, 132},
+        Gpu{"sm_100", "sm_100", kMost90, 148}, Gpu{"sm_120", "sm_120", kMost86, 170}})
+    table.push_back(
+        {.name = gpu.name,
+         .backend = Backend::Cuda,
+         .march = gpu.march,
+         .flops_per_cycle = 256,
+         .memory = {{"L1", gpu.shared_bytes, 200}, {"L2", 50 << 20, 40}, {"memory", 0, 30}},
+         .scratch_bytes = gpu.shared_bytes,
+         .grain = 1024,
+         .most_items = 65536,
+         .product_rows = 64,
+         .product_columns = 64,
+         .units = gpu.units});
   table.push_back({.name = "triton", .backend = Backend::Triton});
   return table;
 }

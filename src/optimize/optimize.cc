@@ -87,7 +87,8 @@ Result<Optimized> run_stages(Run& run) {
   MIRAGE_TRY_VOID(begin_baseline(run));
   TestMaker tests(run);
   if (run.build.target.backend == lower::Backend::Cpu &&
-      runtime::blas_function("cblas_sgemm") != nullptr) run.tracks.push_back(library_twin(run));
+      runtime::blas_function("cblas_sgemm") != nullptr)
+    run.tracks.push_back(library_twin(run));
   std::optional<Proposals> proposals;
   if (std::optional<Proposal> recorded = recall(run)) {
     run.report.is_from_store = true;

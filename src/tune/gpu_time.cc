@@ -16,7 +16,8 @@ constexpr int kFewestCalls = 16;  // in a graph, so that its launch does not cou
 
 }  // namespace
 
-Result<GpuTimer> GpuTimer::make(const CudaExecutable& executable, std::span<const HostTensor> inputs,
+Result<GpuTimer> GpuTimer::make(const CudaExecutable& executable,
+                                std::span<const HostTensor> inputs,
                                 std::span<const HostTensor> outputs) {
   MIRAGE_TRY(const Gpu* const gpu, runtime::cuda::gpu());
   GpuTimer timer;
@@ -25,11 +26,11 @@ Result<GpuTimer> GpuTimer::make(const CudaExecutable& executable, std::span<cons
   size_t bytes = 1;
   for (const auto& tensors : {inputs, outputs})
     for (const HostTensor& tensor : tensors) bytes += tensor.bytes();
-  const int64_t sets = std::clamp<int64_t>(
-      static_cast<int64_t>(kOfCache * static_cast<double>(gpu->l2_bytes) /
-                           static_cast<double>(bytes)) +
-          1,
-      2, kMostSets);
+  const int64_t sets =
+      std::clamp<int64_t>(static_cast<int64_t>(kOfCache * static_cast<double>(gpu->l2_bytes) /
+                                               static_cast<double>(bytes)) +
+                              1,
+                          2, kMostSets);
   for (int64_t i = 0; i < sets; ++i) {
     Set& set = timer.sets_.emplace_back();
     for (const auto& [tensors, addresses] :

@@ -58,10 +58,9 @@ struct Measurer {
       });
     }
     const auto outputs = std::make_shared<std::vector<HostTensor>>(std::move(made));
-    return sampler_of(
-        [executable, outputs, in = views_of(inputs), out = views_of(*outputs),
-         threads = options.threads] { return executable->run(in, out, threads); },
-        options.time);
+    return sampler_of([executable, outputs, in = views_of(inputs), out = views_of(*outputs),
+                       threads = options.threads] { return executable->run(in, out, threads); },
+                      options.time);
   }
 
   /// In the child: with threads of its own, those of the parent do not exist here.

@@ -24,13 +24,12 @@ void emit_kernel(Writer& out, const KernelPlan& plan) {
     const lower::Param& param = plan.params[i];
     const std::string_view qualifier = i < plan.first_output ? "const " : "";
     out.line("[[maybe_unused]] {}{}* const {} = static_cast<{}{}*>(buffers[{}]) + {};", qualifier,
-             type_name(param.dtype), param_name(plan, i), qualifier,
-             type_name(param.dtype), param.buffer, param.offset);
+             type_name(param.dtype), param_name(plan, i), qualifier, type_name(param.dtype),
+             param.buffer, param.offset);
   }
   for (size_t i = 0; i < plan.scratch.size(); ++i)
     out.line("[[maybe_unused]] {0}* const {1} = reinterpret_cast<{0}*>(scratch + {2});",
-             type_name(plan.scratch[i].dtype), scratch_name(plan, i),
-             plan.scratch[i].offset);
+             type_name(plan.scratch[i].dtype), scratch_name(plan, i), plan.scratch[i].offset);
   out.open("for (int64_t item = begin; item < end; ++item) {{");
   emit_phases(out, plan, kDialect);
   out.close();

@@ -58,8 +58,9 @@ void emit_matmul(Writer& out, const KernelPlan& plan, const Step& step) {
                      (row_stride(lhs) == 1 || col_stride(lhs) == 1 || k_is_one);
   if (is_library) {  // row-major, nothing transposed
     out.line("if ({0}) {0}(101, 111, 111, {1}, {2}, {3}, 1, {4}, {5}, {6}, {7}, 0, {8}, {9});",
-             plan.compute == ir::DType::F64 ? "mirage_dgemm" : "mirage_sgemm", length_text(m), length_text(n),
-             length_text(k), a, row_stride(lhs), b, row_stride(rhs), c, row_stride(result));
+             plan.compute == ir::DType::F64 ? "mirage_dgemm" : "mirage_sgemm", length_text(m),
+             length_text(n), length_text(k), a, row_stride(lhs), b, row_stride(rhs), c,
+             row_stride(result));
     out.raw("else");
   }
   if (swaps) {  // a column: the row vector b times a transposed

@@ -35,7 +35,8 @@ constexpr Dialect kDialect{emit_matmul};
 void emit_kernel(Writer& out, const KernelPlan& plan) {
   std::vector<std::string> parameters;
   for (size_t i = 0; i < plan.params.size(); ++i)
-    parameters.push_back(fmt::format("{}{}* __restrict__ b{}", i < plan.first_output ? "const " : "",
+    parameters.push_back(fmt::format("{}{}* __restrict__ b{}",
+                                     i < plan.first_output ? "const " : "",
                                      type_name(plan.params[i].dtype), i));
   out.line("extern \"C\" __global__ void __launch_bounds__({})", kThreads);
   out.open("{}({}) {{", plan.name, fmt::join(parameters, ", "));
@@ -66,8 +67,7 @@ Result<SourceUnit> emit_cuda(const lower::Program& program) {
   unit.language = Language::Cuda;
   unit.target = target.name;
   unit.march = target.march;
-  unit.options = {"--std=c++20", "--gpu-architecture=" + std::string(target.march),
-                  "--fmad=true"};
+  unit.options = {"--std=c++20", "--gpu-architecture=" + std::string(target.march), "--fmad=true"};
   unit.prelude = "#include \"mirage/cuda/gemm.h\"\n#include \"mirage/cuda/steps.h\"\n";
   Writer out;
   emit_banner(out, program);

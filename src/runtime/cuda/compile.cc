@@ -49,8 +49,8 @@ Result<std::string> cubin_of(const codegen::SourceUnit& unit, const CompileOptio
   hasher.add(unit.text).add(device_headers_hash()).add(version);
   for (const std::string& option : unit.options) hasher.add(option);
   const std::string key = to_hex(hasher.finish());
-  const fs::path path =
-      fs::path(cache_directory(options.cache_dir)) / "objects" / key.substr(0, 2) / (key + ".cubin");
+  const fs::path path = fs::path(cache_directory(options.cache_dir)) / "objects" /
+                        key.substr(0, 2) / (key + ".cubin");
   if (options.use_cache) {
     std::ifstream file(path, std::ios::binary);
     if (file) return std::string(std::istreambuf_iterator<char>(file), {});

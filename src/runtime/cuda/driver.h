@@ -27,43 +27,43 @@ using Graph = GraphTag*;
 using GraphExec = GraphExecTag*;
 
 // X(name in the driver, member, parameters)
-#define MIRAGE_CUDA_FUNCTIONS(X)                                                                  \
-  X(cuInit, init, (unsigned))                                                                     \
-  X(cuDriverGetVersion, driver_version, (int*))                                                   \
-  X(cuDeviceGetCount, device_count, (int*))                                                       \
-  X(cuDeviceGet, device_get, (Device*, int))                                                      \
-  X(cuDeviceGetName, device_name, (char*, int, Device))                                           \
-  X(cuDeviceGetAttribute, device_attribute, (int*, int, Device))                                  \
-  X(cuDevicePrimaryCtxRetain, context_retain, (Context*, Device))                                 \
-  X(cuCtxSetCurrent, context_set, (Context))                                                      \
-  X(cuModuleLoadData, module_load, (Module*, const void*))                                        \
-  X(cuModuleUnload, module_unload, (Module))                                                      \
-  X(cuModuleGetFunction, module_function, (Function*, Module, const char*))                       \
-  X(cuFuncSetAttribute, function_set, (Function, int, int))                                       \
-  X(cuFuncGetAttribute, function_get, (int*, int, Function))                                      \
-  X(cuLaunchKernel, launch,                                                                       \
-    (Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Stream,      \
-     void**, void**))                                                                             \
-  X(cuMemAlloc_v2, alloc, (DevicePtr*, size_t))                                                   \
-  X(cuMemFree_v2, free, (DevicePtr))                                                              \
-  X(cuMemcpyHtoD_v2, to_device, (DevicePtr, const void*, size_t))                                 \
-  X(cuMemcpyDtoH_v2, to_host, (void*, DevicePtr, size_t))                                         \
-  X(cuMemsetD8_v2, set_bytes, (DevicePtr, unsigned char, size_t))                                 \
-  X(cuStreamCreate, stream_create, (Stream*, unsigned))                                           \
-  X(cuStreamDestroy_v2, stream_destroy, (Stream))                                                 \
-  X(cuStreamSynchronize, stream_synchronize, (Stream))                                            \
-  X(cuStreamBeginCapture_v2, capture_begin, (Stream, int))                                        \
-  X(cuStreamEndCapture, capture_end, (Stream, Graph*))                                            \
-  X(cuGraphInstantiateWithFlags, graph_instantiate, (GraphExec*, Graph, unsigned long long))      \
-  X(cuGraphLaunch, graph_launch, (GraphExec, Stream))                                             \
-  X(cuGraphExecDestroy, graph_exec_destroy, (GraphExec))                                          \
-  X(cuGraphDestroy, graph_destroy, (Graph))                                                       \
-  X(cuEventCreate, event_create, (Event*, unsigned))                                              \
-  X(cuEventDestroy_v2, event_destroy, (Event))                                                    \
-  X(cuEventRecord, event_record, (Event, Stream))                                                 \
-  X(cuEventSynchronize, event_synchronize, (Event))                                               \
-  X(cuEventElapsedTime, event_elapsed, (float*, Event, Event))                                    \
-  X(cuGetErrorName, error_name, (int, const char**))                                              \
+#define MIRAGE_CUDA_FUNCTIONS(X)                                                             \
+  X(cuInit, init, (unsigned))                                                                \
+  X(cuDriverGetVersion, driver_version, (int*))                                              \
+  X(cuDeviceGetCount, device_count, (int*))                                                  \
+  X(cuDeviceGet, device_get, (Device*, int))                                                 \
+  X(cuDeviceGetName, device_name, (char*, int, Device))                                      \
+  X(cuDeviceGetAttribute, device_attribute, (int*, int, Device))                             \
+  X(cuDevicePrimaryCtxRetain, context_retain, (Context*, Device))                            \
+  X(cuCtxSetCurrent, context_set, (Context))                                                 \
+  X(cuModuleLoadData, module_load, (Module*, const void*))                                   \
+  X(cuModuleUnload, module_unload, (Module))                                                 \
+  X(cuModuleGetFunction, module_function, (Function*, Module, const char*))                  \
+  X(cuFuncSetAttribute, function_set, (Function, int, int))                                  \
+  X(cuFuncGetAttribute, function_get, (int*, int, Function))                                 \
+  X(cuLaunchKernel, launch,                                                                  \
+    (Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Stream, \
+     void**, void**))                                                                        \
+  X(cuMemAlloc_v2, alloc, (DevicePtr*, size_t))                                              \
+  X(cuMemFree_v2, free, (DevicePtr))                                                         \
+  X(cuMemcpyHtoD_v2, to_device, (DevicePtr, const void*, size_t))                            \
+  X(cuMemcpyDtoH_v2, to_host, (void*, DevicePtr, size_t))                                    \
+  X(cuMemsetD8_v2, set_bytes, (DevicePtr, unsigned char, size_t))                            \
+  X(cuStreamCreate, stream_create, (Stream*, unsigned))                                      \
+  X(cuStreamDestroy_v2, stream_destroy, (Stream))                                            \
+  X(cuStreamSynchronize, stream_synchronize, (Stream))                                       \
+  X(cuStreamBeginCapture_v2, capture_begin, (Stream, int))                                   \
+  X(cuStreamEndCapture, capture_end, (Stream, Graph*))                                       \
+  X(cuGraphInstantiateWithFlags, graph_instantiate, (GraphExec*, Graph, unsigned long long)) \
+  X(cuGraphLaunch, graph_launch, (GraphExec, Stream))                                        \
+  X(cuGraphExecDestroy, graph_exec_destroy, (GraphExec))                                     \
+  X(cuGraphDestroy, graph_destroy, (Graph))                                                  \
+  X(cuEventCreate, event_create, (Event*, unsigned))                                         \
+  X(cuEventDestroy_v2, event_destroy, (Event))                                               \
+  X(cuEventRecord, event_record, (Event, Stream))                                            \
+  X(cuEventSynchronize, event_synchronize, (Event))                                          \
+  X(cuEventElapsedTime, event_elapsed, (float*, Event, Event))                               \
+  X(cuGetErrorName, error_name, (int, const char**))                                         \
   X(cuGetErrorString, error_text, (int, const char**))
 
 struct Driver {
@@ -78,8 +78,7 @@ struct Driver {
 // Attributes of devices and functions.
 inline constexpr int kMultiprocessors = 16, kMajor = 75, kMinor = 76, kSharedBytesOptIn = 97,
                      kL2Bytes = 38;
-inline constexpr int kFunctionLocalBytes = 3, kFunctionRegisters = 4,
-                     kFunctionMaxDynamicShared = 8;
+inline constexpr int kFunctionLocalBytes = 3, kFunctionRegisters = 4, kFunctionMaxDynamicShared = 8;
 
 /// What this process computes on: device 0 and its primary context, which other libraries share.
 struct Gpu {
@@ -95,6 +94,5 @@ struct Gpu {
 /// Unsupported where there is no driver or no device. Made once; makes the context current in the
 /// calling thread every time.
 Result<const Gpu*> gpu();
-
 
 }  // namespace mirage::runtime::cuda

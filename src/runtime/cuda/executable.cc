@@ -4,8 +4,8 @@ namespace mirage::runtime::cuda {
 
 CudaExecutable::~CudaExecutable() { (void)gpu_.driver->module_unload(module_); }
 
-Result<void> CudaExecutable::run(std::span<const TensorView> inputs, std::span<const TensorView> outputs,
-                 int /*threads*/) const {
+Result<void> CudaExecutable::run(std::span<const TensorView> inputs,
+                                 std::span<const TensorView> outputs, int /*threads*/) const {
   MIRAGE_TRY_VOID(check_arguments(unit_, inputs, outputs));
   MIRAGE_TRY_VOID(gpu());
   std::vector<Mirror> mirrors;
@@ -24,8 +24,8 @@ Result<void> CudaExecutable::run(std::span<const TensorView> inputs, std::span<c
   return {};
 }
 
-Result<void> CudaExecutable::launch(std::span<const DevicePtr> inputs, std::span<const DevicePtr> outputs,
-                    Stream stream) const {
+Result<void> CudaExecutable::launch(std::span<const DevicePtr> inputs,
+                                    std::span<const DevicePtr> outputs, Stream stream) const {
   MIRAGE_TRY(const DevicePtr workspace, workspace_of(stream));
   std::vector<DevicePtr> buffers;
   for (const codegen::Buffer& buffer : unit_.buffers) {
@@ -46,10 +46,10 @@ Result<void> CudaExecutable::launch(std::span<const DevicePtr> inputs, std::span
     if (entry.items == 0) continue;
     std::vector<void*> arguments;
     for (size_t buffer : entry.buffers) arguments.push_back(&buffers[buffer]);
-    const int status = gpu_.driver->launch(
-        functions_[i], static_cast<unsigned>(entry.items), 1, 1,
-        static_cast<unsigned>(entry.threads), 1, 1, static_cast<unsigned>(entry.scratch_bytes),
-        stream, arguments.data(), nullptr);
+    const int status = gpu_.driver->launch(functions_[i], static_cast<unsigned>(entry.items), 1, 1,
+                                           static_cast<unsigned>(entry.threads), 1, 1,
+                                           static_cast<unsigned>(entry.scratch_bytes), stream,
+                                           arguments.data(), nullptr);
     MIRAGE_TRY_VOID(gpu_.driver->check(status, "launch of " + entry.name));
   }
   return {};
@@ -60,8 +60,7 @@ Result<DevicePtr> CudaExecutable::workspace_of(Stream stream) const {
   const std::lock_guard lock(mutex_);
   const auto found = workspaces_.find(stream);
   if (found != workspaces_.end()) return found->second.address();
-  MIRAGE_TRY(Memory memory,
-             Memory::make(gpu_, static_cast<size_t>(unit_.workspace_bytes)));
+  MIRAGE_TRY(Memory memory, Memory::make(gpu_, static_cast<size_t>(unit_.workspace_bytes)));
   return workspaces_.emplace(stream, std::move(memory)).first->second.address();
 }
 

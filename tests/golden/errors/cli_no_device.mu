@@ -1,4 +1,4 @@
-// run: mirage optimize --target sm_90 {}
+// run: mirage optimize --target triton {}
 kernel @a(%x: f32[4]) -> f32[4] {
   %y = exp %x
   return %y
