@@ -51,7 +51,7 @@ class Replay {
     values_.resize(body_->values.size());
     for (const Op& op : body_->ops)
       if (auto done = replay(block, op); !done) return done;
-    return check_outputs(block);
+    return check_outputs();
   }
 
   /// Which program input an operand of the block is.
@@ -249,7 +249,7 @@ class Replay {
     return {};
   }
 
-  Answered<void> check_outputs(const Op& block) const {
+  Answered<void> check_outputs() const {
     for (size_t i = 0; i < kernel_.outputs.size(); ++i) {
       const ValueId wanted = problem_.program.outputs[i];
       const ValueId output = kernel_.outputs[i];
@@ -270,7 +270,6 @@ class Replay {
                        scale_of(stored.sample)))
         return no(fmt::format("output {} is not the program's", i));
     }
-    static_cast<void>(block);
     return {};
   }
 
@@ -296,12 +295,14 @@ std::string_view name_of(Containment answer) {
 }
 
 Result<SearchSpace> search_space(const ir::Graph& program, const SearchOptions& options) {
+  const Deadline::Clock::time_point start = Deadline::Clock::now();
   MIRAGE_TRY(ProblemPtr problem, problem_of(program));
   SearchStats stats;
   ClosureOptions closure_options{options.max_nodes, options.seed};
   closure_options.cancel = options.cancel;
-  closure_options.deadline = Deadline::after(Deadline::Clock::now(), options.time_limit_seconds);
+  closure_options.deadline = Deadline::after(start, options.time_limit_seconds);
   Saturated saturated = closure(*problem, closure_options, stats);
+  stats.seconds = std::chrono::duration<double>(Deadline::Clock::now() - start).count();
   return SearchSpace{std::move(problem), std::move(saturated), stats};
 }
 

@@ -103,9 +103,7 @@ class Estimator {
     double per_element = 1, whole_per_element = 1, rate = limits_.map_ops_per_second;
     if (row.form == Form::Contract || row.form == Form::Reduce) {
       const Step& arg = structure_.plan.steps[step.args[0]];
-      const ClassId over = step.kind == OpKind::MatMul
-                               ? arg.dims.back()
-                               : arg.dims[static_cast<size_t>(step.attrs.axis)];
+      const ClassId over = reduced_class(step.kind, step.attrs, arg.dims);
       if (over != kNoClass) {
         per_element = (is_in_loop(arg.state) ? in_loop_ : after_loop_)[over];
         whole_per_element = whole_[over];

@@ -67,9 +67,7 @@ class Extractor {
       blocks = missing(dims);
       const ir::OpDef& row = def(edge.kind);
       if (row.form == Form::Contract || row.form == Form::Reduce) {
-        const Dims& in = graph_.node(edge.args[0]).dims;
-        const ClassId over =
-            edge.kind == OpKind::MatMul ? in.back() : in[static_cast<size_t>(edge.attrs.axis)];
+        const ClassId over = reduced_class(edge.kind, edge.attrs, graph_.node(edge.args[0]).dims);
         count *= static_cast<double>(problem_.extent_of(over));
         cost = edge.kind == OpKind::MatMul ? count * kMatmulFma : count;
       } else {

@@ -57,7 +57,7 @@ std::optional<State> whole_state(OpKind kind, const ir::Attrs& attrs, std::span<
     if (state != State::Whole && state != State::Invariant) return std::nullopt;
   const Form form = def(kind).form;
   if (form == Form::Contract) return std::nullopt;
-  if (form == Form::Reduce && contains_class(assignment.grid, arg[static_cast<size_t>(attrs.axis)]))
+  if (form == Form::Reduce && contains_class(assignment.grid, reduced_class(kind, attrs, arg)))
     return std::nullopt;  // each block would hold a share of the result
   return loop_class(result, assignment) == -1 ? State::Invariant : State::Whole;
 }
@@ -97,9 +97,8 @@ std::optional<State> state_after(OpKind kind, const ir::Attrs& attrs, std::span<
   if (after && (in_loop || partial_arg)) return std::nullopt;
   if (std::find(args.begin(), args.end(), State::Accumulated) != args.end()) {
     // Any other operator would see elements of different tiles added up.
-    const bool finishes =
-        kind == OpKind::Sum &&
-        contains_class(assignment.loop, (*arg_dims[0])[static_cast<size_t>(attrs.axis)]);
+    const bool finishes = kind == OpKind::Sum &&
+                          contains_class(assignment.loop, reduced_class(kind, attrs, *arg_dims[0]));
     return finishes ? complete_state(result, after, assignment) : std::nullopt;
   }
   const Form form = def(kind).form;
@@ -108,8 +107,7 @@ std::optional<State> state_after(OpKind kind, const ir::Attrs& attrs, std::span<
     return complete_state(result, after, assignment);
   }
 
-  const Dims& dims = *arg_dims[0];
-  const ClassId over = kind == OpKind::MatMul ? dims.back() : dims[static_cast<size_t>(attrs.axis)];
+  const ClassId over = reduced_class(kind, attrs, *arg_dims[0]);
   const auto& grid = assignment.grid;
   if (over != kNoClass && std::find(grid.begin(), grid.end(), over) != grid.end())
     return std::nullopt;  // each block would hold a share of the result

@@ -118,6 +118,12 @@ bool contains_class(const Dims& dims, ClassId id) {
   return std::find(dims.begin(), dims.end(), id) != dims.end();
 }
 
+ClassId reduced_class(OpKind kind, const ir::Attrs& attrs, const Dims& first) {
+  const Form form = def(kind).form;
+  if (form == Form::Contract) return first.back();
+  return form == Form::Reduce ? first[static_cast<size_t>(attrs.axis)] : kNoClass;
+}
+
 Result<ProblemPtr> problem_of(const ir::Graph& program) {
   if (program.level != ir::Level::Kernel)
     return bad_input("search: expected a kernel-level graph, found {} level",

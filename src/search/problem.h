@@ -43,4 +43,8 @@ Result<ProblemPtr> problem_of(const ir::Graph& program);
 
 bool contains_class(const Dims& dims, ClassId id);
 
+/// The class over which a contraction or reduction sums or takes the maximum, where its first
+/// operand has these dims; kNoClass for an axis of one element, and for other operators.
+ClassId reduced_class(ir::OpKind kind, const ir::Attrs& attrs, const Dims& first);
+
 }  // namespace mirage::search

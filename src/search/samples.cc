@@ -102,15 +102,12 @@ std::optional<Sample> Sampler::apply(OpKind kind, const ir::Attrs& attrs,
                                      const Dims& result) const {
   const ir::OpDef& row = def(kind);
   // Iteration space: the axes of the result and then, where one is reduced, that axis.
-  const Dims& first = *arg_dims[0];
   const size_t rank = result.size();
   const bool reduces = row.form == Form::Contract || row.form == Form::Reduce;
   const size_t axis = static_cast<size_t>(attrs.axis);
   Walk walk;
   for (ClassId id : result) walk.extents.push_back(static_cast<size_t>(extent_of(id)));
-  const ClassId over = !reduces                     ? kNoClass
-                       : row.form == Form::Contract ? first.back()
-                                                    : first[axis];
+  const ClassId over = reduced_class(kind, attrs, *arg_dims[0]);
   if (reduces) walk.extents.push_back(static_cast<size_t>(extent_of(over)));
   const bool is_weighted = row.combine == ir::Combine::Sum && over != kNoClass;
   const double weight = is_weighted ? weights_[over] : 1;

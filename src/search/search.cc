@@ -49,6 +49,9 @@ std::vector<Extracted> extract_all(const Problem& problem, const ValueGraph& gra
 // Comparing all values of a program takes time that no limit of the search bounds.
 constexpr size_t kLargestProgram = 2'000;
 
+// A closure that used up the time still gets so much more for its plans.
+constexpr std::chrono::seconds kLeastForPlans{1};
+
 /// The cheapest plans overall, but of every assignment at least its cheapest, as far as they fit.
 void keep_best(std::vector<Structure>& structures, size_t limit) {
   std::vector<std::pair<bool, size_t>> order;  // not first of its assignment, index
@@ -143,8 +146,7 @@ Result<SearchResult> search(const ir::Graph& program, const SearchOptions& optio
   const std::vector<Assignment> all = assignments(**problem);
   stats.assignments = all.size();
   std::atomic<bool> is_late = false;
-  const Clock::time_point extract_deadline =
-      std::max(deadline, Clock::now() + std::chrono::seconds(1));
+  const Clock::time_point extract_deadline = std::max(deadline, Clock::now() + kLeastForPlans);
   std::vector<Extracted> extracted =
       extract_all(**problem, graph, all, options, extract_deadline, is_late);
   if (is_late && stats.stop == Stop::Complete)

@@ -19,7 +19,7 @@ struct SearchOptions {
   bool new_differences = false;
   double time_limit_seconds = 10;
   int threads = 1;
-  uint64_t seed = 0;  // kept for the report: the search draws no random numbers
+  uint64_t seed = 0;  // of the random inputs by which values are told apart
   const std::atomic<bool>* cancel = nullptr;
 };
 

@@ -109,7 +109,8 @@ void add_search(Commands& commands) {
       ->check(CLI::Range(int64_t{1}, int64_t{100'000'000}));
   command.add_option("--threads", arguments->options.threads, "threads")
       ->check(CLI::Range(1, 1024));
-  command.add_option("--seed", arguments->options.seed, "kept for the report")
+  command
+      .add_option("--seed", arguments->options.seed, "of the random inputs that tell values apart")
       ->check(whole_number());
   command.add_option("--top", arguments->top, "structures to print")->check(whole_number());
 }

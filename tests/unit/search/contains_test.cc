@@ -56,6 +56,7 @@ TEST(Contains, EveryInstantiatedStructure) {
     const auto graph = program.build();
     const auto space = search_space(*graph, {});
     ASSERT_TRUE(space);
+    EXPECT_GT(space->stats.seconds, 0);
     const auto result = search(*graph, {});
     for (const Structure& structure : result->structures) {
       const auto made = structure.instantiate(schedules(structure, {}, 1)[0].trips);
