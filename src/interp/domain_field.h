@@ -40,6 +40,18 @@ struct Residues {
   int levels = 0;
 };
 
+/// What a run did: arguments of exp (their residues at level 1, the exponents; at level 0 if
+/// opaque), radicands and denominators (level 0), in order of the calls; 0 for undefined ones.
+struct FieldRecord {
+  /// Argument of a logarithm or base of a power, at level 0.
+  struct Partial {
+    uint64_t value = 0;
+    bool may_vanish = false, may_be_negative = false;  // without leaving the function's domain
+  };
+  std::vector<uint64_t> exponents, radicands, denominators;
+  std::vector<Partial> partials;
+};
+
 template <int L>
 class FieldDomain {
  public:
@@ -59,18 +71,8 @@ class FieldDomain {
   /// Numbers of the root calls of this run whose argument was defined and not a square.
   const std::vector<size_t>& failed_roots() const { return failed_roots_; }
   bool divided_by_zero() const { return divided_by_zero_; }
-  /// Where to note arguments of exp (their residues at level 1, the exponents; at level 0 if
-  /// opaque), radicands and denominators (level 0), in order of the calls; 0 for undefined ones.
-  struct Record {
-    /// Argument of a logarithm or base of a power, at level 0.
-    struct Partial {
-      uint64_t value = 0;
-      bool may_vanish = false, may_be_negative = false;  // without leaving the function's domain
-    };
-    std::vector<uint64_t> exponents, radicands, denominators;
-    std::vector<Partial> partials;
-  };
-  void set_record(Record* record) { record_ = record; }
+  /// Where to note what a run does; null: nowhere.
+  void set_record(FieldRecord* record) { record_ = record; }
   const Prime& prime(size_t level) const { return chain_->level[level]; }
   const OpaqueUse& opaque_use() const { return opaque_use_; }
   /// Softmax shifts become 0 (true) or random values (false).
@@ -280,7 +282,7 @@ class FieldDomain {
     return result;
   }
   Value unnumbered_root(const Value& x) {
-    Record* const record = std::exchange(record_, nullptr);
+    FieldRecord* const record = std::exchange(record_, nullptr);
     const size_t calls = roots_;
     const size_t failed = failed_roots_.size();
     const Value result = sqrt(x);
@@ -299,7 +301,7 @@ class FieldDomain {
   std::array<uint64_t, static_cast<size_t>(L)> denominator_{}, inverse_{};  // the last division
   int levels_ = L;
   bool zero_gauges_ = false;
-  Record* record_ = nullptr;
+  FieldRecord* record_ = nullptr;
   uint64_t gauges_ = 0;
   size_t roots_ = 0;
   std::vector<size_t> failed_roots_;

@@ -35,6 +35,14 @@ class Evaluator {
   const ir::Graph& graph() const { return *graph_; }
   /// To be filled before run; shapes must be those of the graph.
   Tensor<V>& input(size_t i) { return env_[graph_->inputs[i].index]; }
+  /// Makes every entry of every input, in order: make(number of the input).
+  template <class F>
+  void fill_inputs(F&& make) {
+    for (size_t i = 0; i < graph_->inputs.size(); ++i) {
+      reset(input(i), graph_->type(graph_->inputs[i]).shape);
+      for (V& entry : input(i).data) entry = make(i);
+    }
+  }
   const Tensor<V>& output(size_t i) const { return env_[graph_->outputs[i].index]; }
   const Tensor<V>& value(ir::ValueId id) const { return env_[id.index]; }
   /// Residue levels that an input must carry.

@@ -32,7 +32,8 @@ Result<verify::Verified> prove(const ir::GraphPtr& program, const ir::GraphPtr& 
   MIRAGE_TRY(const ir::GraphPtr ordered,
              with_outputs(*candidate, verified.verdict().output_order, *program));
   MIRAGE_TRY(verify::Verified again, verify::verified(program, ordered, options));
-  if (!has_order(again)) return unsupported("no order of the outputs is the program's");
+  if (!has_order(again))
+    return unsupported("verify: no order of the candidate's outputs is the program's");
   return again;
 }
 

@@ -11,11 +11,13 @@
 namespace mirage::optimize {
 namespace {
 
-/// "unknown" or "different" for what verification did not let through, else the kind of error.
+/// The answer where verification did not let the candidate through, else the kind of error.
 std::string_view reason_of(Stage stage, const Error& error) {
-  if (stage != Stage::Verify || error.code != Code::Mismatch) return name_of(error.code);
-  const bool is_unknown = error.message.find("unknown") != std::string::npos;
-  return is_unknown ? "unknown" : "different";
+  if (stage == Stage::Verify && error.code == Code::Mismatch)
+    return name_of(verify::Answer::Different);
+  if (stage == Stage::Verify && error.code == Code::Unsupported)
+    return name_of(verify::Answer::Unknown);
+  return name_of(error.code);
 }
 
 void record(Run& run, Track& track, Stage stage, Result<Built> built) {

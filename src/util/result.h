@@ -17,7 +17,7 @@ enum class Code {
   LimitExceeded,  // a budget or a resource of the target is exhausted
   CompileFailed,  // the system compiler refused generated code
   RunFailed,      // a built kernel crashed
-  Mismatch,       // a built kernel's output is wrong
+  Mismatch,       // what should agree does not: an output, a candidate, a record
   Timeout,
   Io,
   Internal,

@@ -11,8 +11,9 @@ namespace mirage::verify {
 /// one, or the inverse of these.
 bool has_extent_constants(const ir::Graph& reference, const ir::Graph& candidate);
 
-/// The graph with each such literal at kernel or block level replaced by its function of `extent`,
-/// where a value with an axis of that extent is at hand.
+/// The graph with literals replaced by their function of `extent`, where an input of the graph, or
+/// of the body that the literal is in, has an axis of that extent. Products of two extents stay.
+/// All element types are f64: only the field evaluates the result.
 Result<ir::GraphPtr> tie_constants(const ir::Graph& graph);
 
 }  // namespace mirage::verify

@@ -15,28 +15,20 @@ using interp::Support;
 /// For each input: how many entries one output entry depends on.
 std::vector<size_t> reach(const ir::Graph& graph, const Witness& witness) {
   interp::Evaluator<interp::SupportDomain> evaluator(graph);
-  std::vector<size_t> first = {0};
-  size_t next = 0;
-  for (size_t i = 0; i < graph.inputs.size(); ++i) {
-    interp::Tensor<Support>& input = evaluator.input(i);
-    interp::reset(input, graph.type(graph.inputs[i]).shape);
-    for (Support& entry : input.data) {
-      entry = {};
-      entry.inputs.insert(next++);
-    }
-    first.push_back(next);
-  }
+  std::vector<size_t> input_of;  // by number of the entry
+  evaluator.fill_inputs([&](size_t input) {
+    Support entry;
+    entry.inputs.insert(input_of.size());
+    input_of.push_back(input);
+    return entry;
+  });
   interp::SupportDomain domain;
   std::vector<size_t> counts(graph.inputs.size(), 0);
   if (!evaluator.run(domain)) return counts;
   const auto& output = evaluator.output(witness.output);
   // The last entry exists at every size, and no row or column of it is the first one.
   if (output.data.empty()) return counts;
-  output.data.back().inputs.for_each([&](size_t i) {
-    size_t input = 0;
-    while (i >= first[input + 1]) ++input;
-    ++counts[input];
-  });
+  output.data.back().inputs.for_each([&](size_t entry) { ++counts[input_of[entry]]; });
   return counts;
 }
 

@@ -13,6 +13,7 @@
 #include "interp/evaluator.h"
 #include "util/rng.h"
 #include "verify/domain_degree.h"
+#include "verify/domain_obligations.h"
 #include "verify/group_ring.h"
 
 namespace mirage::verify {
@@ -21,6 +22,7 @@ namespace {
 using interp::BitSet;
 using interp::Evaluator;
 using interp::FieldDomain;
+using interp::FieldRecord;
 using interp::PrimeChain;
 using interp::Support;
 using interp::SupportDomain;
@@ -36,14 +38,11 @@ struct Dependence {
 Result<Dependence> dependence_of(const ir::Graph& graph) {
   Evaluator<SupportDomain> evaluator(graph);
   size_t next = 0;
-  for (size_t i = 0; i < graph.inputs.size(); ++i) {
-    interp::Tensor<Support>& input = evaluator.input(i);
-    interp::reset(input, graph.type(graph.inputs[i]).shape);
-    for (Support& entry : input.data) {
-      entry = {};
-      entry.inputs.insert(next++);
-    }
-  }
+  evaluator.fill_inputs([&](size_t) {
+    Support entry;
+    entry.inputs.insert(next++);
+    return entry;
+  });
   SupportDomain domain;
   MIRAGE_TRY_VOID(evaluator.run(domain));
   Dependence result{domain.exps(), domain.roots(), domain.denominators(), {}};
@@ -52,29 +51,13 @@ Result<Dependence> dependence_of(const ir::Graph& graph) {
   return result;
 }
 
-Result<SignDomain> signs_of(const ir::Graph& graph) {
-  Evaluator<SignDomain> evaluator(graph);
-  SignDomain domain;
-  for (size_t i = 0; i < graph.inputs.size(); ++i) {
-    auto& input = evaluator.input(i);
-    interp::reset(input, graph.type(graph.inputs[i]).shape);
-    for (auto& entry : input.data) entry = domain.fresh();
-  }
-  MIRAGE_TRY_VOID(evaluator.run(domain));
-  return domain;
-}
-
 struct Degrees {
   double top = 0, bottom = 0, exponent = 0;  // largest of any output entry
 };
 
 Result<Degrees> degrees_of(const ir::Graph& graph) {
   Evaluator<DegreeDomain> evaluator(graph);
-  for (size_t i = 0; i < graph.inputs.size(); ++i) {
-    auto& input = evaluator.input(i);
-    interp::reset(input, graph.type(graph.inputs[i]).shape);
-    for (Degree& entry : input.data) entry = DegreeDomain::variable();
-  }
+  evaluator.fill_inputs([](size_t) { return DegreeDomain::variable(); });
   DegreeDomain domain;
   MIRAGE_TRY_VOID(evaluator.run(domain));
   Degrees result;
@@ -91,7 +74,6 @@ template <int L>
 class Check final : public FieldCheck {
  public:
   using Field = FieldDomain<L>;
-  using Record = typename Field::Record;
 
   Check(const ir::Graph& reference, const ir::Graph& candidate)
       : reference_(reference), candidate_(candidate) {
@@ -139,7 +121,7 @@ class Check final : public FieldCheck {
     if (is_examined_) return {};
     is_examined_ = true;
     MIRAGE_TRY_VOID(know_dependence());
-    Record records[2][2];  // run, side
+    FieldRecord records[2][2];  // run, side
     const PrimeChain* chain = nullptr;
     bool is_defined = false;
     // A few chains, as for trials.
@@ -181,7 +163,8 @@ class Check final : public FieldCheck {
           own_inputs(calls.denominators, records[0][side].denominators,
                      records[1][side].denominators, p);
     }
-    return obligations(records, p);
+    MIRAGE_TRY(objection_, unmet_obligation(graph(0), graph(1), records, p));
+    return {};
   }
 
   const std::string& bound_reason() const override { return bound_reason_; }
@@ -224,11 +207,7 @@ class Check final : public FieldCheck {
   /// Inputs on which both are defined, or false. Rows whose radicand is not a square are drawn
   /// again.
   Result<bool> run(Rng& rng, Field& d, Field& e) {
-    for (size_t i = 0; i < levels_.size(); ++i) {
-      Tensor& input = reference_.input(i);
-      interp::reset(input, graph(0).type(graph(0).inputs[i]).shape);
-      for (auto& entry : input.data) entry = d.random(rng, levels_[i]);
-    }
+    reference_.fill_inputs([&](size_t i) { return d.random(rng, levels_[i]); });
     for (int attempt = 0; attempt < kMaxResamples; ++attempt) {
       d.restart();
       MIRAGE_TRY_VOID(reference_.run(d));
@@ -292,103 +271,7 @@ class Check final : public FieldCheck {
     return true;
   }
 
-  /// Values of one expression at the two points.
-  using TwoPoints = std::pair<uint64_t, uint64_t>;
-
-  /// Whether an expression is a unit multiple of one of `base`, of its inverse, or of a product or
-  /// quotient of two of them: then its ratio to that is the same at both points.
-  class UnitMultiples {
-   public:
-    UnitMultiples(std::vector<TwoPoints> base, const interp::Prime& p) : p_(p) {
-      base.erase(std::remove_if(base.begin(), base.end(),
-                                [](const TwoPoints& v) { return v.first == 0 || v.second == 0; }),
-                 base.end());
-      std::sort(base.begin(), base.end());
-      base.erase(std::unique(base.begin(), base.end()), base.end());
-      // The change from the first point to the second is what unit multiples have in common.
-      std::set<uint64_t> simple = {1};  // a constant
-      for (const auto& [a, b] : base) {
-        const uint64_t change = p.mul(b, p.inverse(a));
-        simple.insert(change);
-        simple.insert(p.inverse(change));
-      }
-      changes_ = simple;
-      if (simple.size() > kMostPaired) return;
-      for (uint64_t one : simple)
-        for (uint64_t other : simple) changes_.insert(p.mul(one, other));
-    }
-    bool contain(uint64_t x, uint64_t y) {
-      if (x == 0 || y == 0) return x == y;
-      if (last_ == TwoPoints(x, y)) return true;  // a row is divided by one number again and again
-      if (changes_.count(p_.mul(y, p_.inverse(x))) == 0) return false;
-      last_ = {x, y};
-      return true;
-    }
-
-   private:
-    static constexpr size_t kMostPaired = 129;  // 64, their inverses and 1
-    const interp::Prime& p_;
-    std::set<uint64_t> changes_;
-    TwoPoints last_ = {0, 0};
-  };
-
-  /// What must not vanish may be built from the program's denominators and radicands (a radicand
-  /// that vanishes is a denominator in rsqrt); what must not be negative only from its radicands
-  /// and from denominators that are positive by their form.
-  Result<void> obligations(const Record (&records)[2][2], const interp::Prime& p) {
-    MIRAGE_TRY(const SignDomain signs, signs_of(graph(1)));
-    MIRAGE_TRY(const SignDomain own_signs, signs_of(graph(0)));
-    std::vector<TwoPoints> nonzero, nonnegative;
-    for (size_t i = 0; i < own_signs.denominators().size(); ++i) {
-      nonzero.emplace_back(records[0][0].denominators[i], records[1][0].denominators[i]);
-      if (own_signs.denominators()[i] != Sign::Any) nonnegative.push_back(nonzero.back());
-    }
-    for (size_t i = 0; i < own_signs.radicands().size(); ++i) {
-      nonzero.emplace_back(records[0][0].radicands[i], records[1][0].radicands[i]);
-      nonnegative.push_back(nonzero.back());
-    }
-    for (size_t i = 0; i < own_signs.partials().size(); ++i) {
-      const auto &one = records[0][0].partials[i], &other = records[1][0].partials[i];
-      if (!one.may_vanish || !one.may_be_negative) nonzero.emplace_back(one.value, other.value);
-      if (!one.may_be_negative) nonnegative.push_back(nonzero.back());
-    }
-    UnitMultiples no_zeros(std::move(nonzero), p), no_negatives(std::move(nonnegative), p);
-    for (size_t i = 0; i < signs.denominators().size(); ++i)
-      if (signs.denominators()[i] != Sign::Positive &&
-          !no_zeros.contain(records[0][1].denominators[i], records[1][1].denominators[i])) {
-        objection_ = fmt::format(
-            "domain: denominator number {} of the candidate is none of the program's and may "
-            "vanish",
-            i);
-        return {};
-      }
-    for (size_t i = 0; i < signs.radicands().size(); ++i)
-      if (signs.radicands()[i] == Sign::Any &&
-          !no_negatives.contain(records[0][1].radicands[i], records[1][1].radicands[i])) {
-        objection_ = fmt::format(
-            "domain: radicand number {} of the candidate is none of the program's and may be "
-            "negative",
-            i);
-        return {};
-      }
-    for (size_t i = 0; i < signs.partials().size(); ++i) {
-      const Sign sign = signs.partials()[i];
-      const auto &one = records[0][1].partials[i], &other = records[1][1].partials[i];
-      const bool is_outside = (!one.may_vanish && sign != Sign::Positive &&
-                               !no_zeros.contain(one.value, other.value)) ||
-                              (!one.may_be_negative && sign == Sign::Any &&
-                               !no_negatives.contain(one.value, other.value));
-      if (!is_outside) continue;
-      objection_ = fmt::format(
-          "domain: base of a power or argument of a logarithm number {} of the candidate is none "
-          "of the program's and may be outside",
-          i);
-      return {};
-    }
-    return {};
-  }
-
-  Result<void> bound(const Record (&records)[2], const interp::Prime& q) {
+  Result<void> bound(const FieldRecord (&records)[2], const interp::Prime& q) {
     MIRAGE_TRY(const Degrees a, degrees_of(graph(0)));
     MIRAGE_TRY(const Degrees b, degrees_of(graph(1)));
     // Exponents that are the same function up to sign are one variable.

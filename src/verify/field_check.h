@@ -29,8 +29,8 @@ class FieldCheck {
   /// The analysis by itself: a pair that differs here may still be proved equal.
   virtual Result<void> examine() = 0;
   virtual const std::string& bound_reason() const = 0;
-  /// Empty, or which denominator or radicand of the candidate the reference does not have and that
-  /// is not positive by its form.
+  /// Empty, or which denominator, radicand, base of a power or argument of a logarithm of the
+  /// candidate may be outside its domain where the reference is defined.
   virtual const std::string& domain_objection() const = 0;
   /// Exponents, radicands and denominators at different indices are different functions of inputs
   /// of their own (the families of Theorem S).

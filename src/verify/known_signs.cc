@@ -5,7 +5,7 @@
 
 #include "interp/evaluator.h"
 #include "ir/builder.h"
-#include "verify/domain_degree.h"
+#include "verify/domain_sign.h"
 
 namespace mirage::verify {
 
@@ -18,11 +18,8 @@ Result<ir::GraphPtr> with_known_signs(const ir::GraphPtr& graph, size_t inputs) 
   if (factors.empty()) return graph;
   interp::Evaluator<SignDomain> evaluator(*graph);
   SignDomain domain;
-  for (size_t i = 0; i < graph->inputs.size(); ++i) {
-    auto& input = evaluator.input(i);
-    interp::reset(input, graph->type(graph->inputs[i]).shape);
-    for (auto& entry : input.data) entry = domain.fresh(i < inputs ? Sign::Any : Sign::Positive);
-  }
+  evaluator.fill_inputs(
+      [&](size_t i) { return domain.fresh(i < inputs ? Sign::Any : Sign::Positive); });
   MIRAGE_TRY_VOID(evaluator.run(domain));
   ir::GraphBuilder builder(*graph);
   bool is_changed = false;

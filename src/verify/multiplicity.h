@@ -13,8 +13,8 @@ namespace mirage::verify {
 
 /// `graph`, a small model whose axes have these atoms, with one more input for each group of
 /// classes (that are neither sums nor products, and equally long): its weights. Only the field
-/// evaluates the result: element types are all f64. An error where a value of rank 0 would need a
-/// weight.
+/// evaluates the result: element types are all f64. Unsupported where an axis needs weights and
+/// there are no groups.
 Result<ir::GraphPtr> with_multiplicities(const ir::Graph& graph, const GraphAtoms& atoms,
                                          const Classes& classes,
                                          const std::vector<AxisAtoms>& groups);

@@ -7,7 +7,7 @@
 
 #include "ir/builder.h"
 #include "verify/multiplicity.h"
-#include "verify/weights.h"
+#include "verify/size_demand.h"
 
 namespace mirage::verify {
 namespace {
@@ -80,6 +80,82 @@ class Resizer {
   const Classes& classes_;
 };
 
+/// Axes of outputs that stand at the same place are the same.
+void unify_outputs(Classes& classes, const ir::Graph& reference, const GraphAtoms& first,
+                   const ir::Graph& candidate, const GraphAtoms& second) {
+  for (size_t k = 0; k < reference.outputs.size(); ++k) {
+    const ir::ValueId a = reference.outputs[k], b = candidate.outputs[k];
+    const ir::Shape& shape = reference.type(a).shape;
+    if (shape != candidate.type(b).shape) continue;  // another order of outputs
+    for (size_t i = 0; i < shape.size(); ++i)
+      classes.unify(first.values[a.index][i], second.values[b.index][i]);
+  }
+}
+
+/// Representatives of the classes that get an extent; those of sums and products follow.
+AxisAtoms plain_classes(const Classes& classes) {
+  AxisAtoms plain;
+  for (AtomId atom = 0; atom < classes.size(); ++atom)
+    if (classes.find(atom) == atom && !classes.is_sum(atom) && !classes.is_frozen(atom) &&
+        classes.resolve({atom}) == AxisAtoms{atom})
+      plain.push_back(atom);
+  return plain;
+}
+
+/// What the theorem asks of the classes of one real extent.
+struct Need {
+  int64_t extent = 2;
+  size_t number = 0;  // of the real extent among all, in the order of classes
+};
+
+std::map<int64_t, Need> needs_of(const Classes& classes, const AxisAtoms& plain,
+                                 const SizeDemand& a, const SizeDemand& b) {
+  const auto count = [](const BinderCounts& counts, AtomId atom) {
+    const auto found = counts.find(atom);
+    return found == counts.end() ? int64_t{0} : found->second;
+  };
+  std::map<int64_t, Need> needs;  // by real extent
+  for (AtomId atom : plain) {
+    Need& need = needs.emplace(classes.real_extent(atom), Need{2, needs.size()}).first->second;
+    // Cross-multiplied quotients: binders of one numerator and the other denominator add.
+    need.extent = std::max({count(a.top, atom) + count(b.bottom, atom),
+                            count(b.top, atom) + count(a.bottom, atom), need.extent});
+  }
+  return needs;
+}
+
+/// Gives every plain class its small extent, and says in the pair what follows from that.
+void set_extents(Classes& classes, const AxisAtoms& plain, const std::map<int64_t, Need>& needs,
+                 Multiplicities multiplicities, SmallPair& pair) {
+  for (size_t i = 0; i < plain.size(); ++i) {
+    const int64_t real = classes.real_extent(plain[i]);
+    const auto [needed, number] = needs.at(real);
+    int64_t extent = std::min(needed, kLargestClass);
+    // Two sizes in turns: different extents, taken for each other, are then less often equal.
+    if (number % 2 == 1 && extent < 3) ++extent;
+    if (extent >= real) extent = real;
+    if (extent < needed) pair.is_large_enough = false;
+    if (extent < real) pair.is_real = false;
+    // One more, so that the sum of all weights is independent of those of any term.
+    if (multiplicities != Multiplicities::None) ++extent;
+    classes.set_small(plain[i], extent);
+    pair.notes.push_back(fmt::format("class {}: {} -> {} (needs {})", i + 1, real, extent, needed));
+  }
+}
+
+/// Classes that share their weights.
+std::vector<AxisAtoms> groups_of(const Classes& classes, const AxisAtoms& plain,
+                                 Multiplicities multiplicities) {
+  std::map<int64_t, AxisAtoms> groups;
+  for (size_t i = 0; i < plain.size(); ++i) {
+    const bool is_own = multiplicities == Multiplicities::ByClass;
+    groups[is_own ? static_cast<int64_t>(i) : classes.real_extent(plain[i])].push_back(plain[i]);
+  }
+  std::vector<AxisAtoms> result;
+  for (auto& [key, atoms] : groups) result.push_back(std::move(atoms));
+  return result;
+}
+
 }  // namespace
 
 Result<SmallPair> shrink(const ir::Graph& reference, const ir::Graph& candidate,
@@ -89,19 +165,7 @@ Result<SmallPair> shrink(const ir::Graph& reference, const ir::Graph& candidate,
   std::vector<std::vector<AxisAtoms>> inputs;
   for (ir::ValueId input : reference.inputs) inputs.push_back(first.values[input.index]);
   const GraphAtoms second = classes.analyse(candidate, inputs);
-  for (size_t k = 0; k < reference.outputs.size(); ++k) {
-    const ir::ValueId a = reference.outputs[k], b = candidate.outputs[k];
-    const ir::Shape& shape = reference.type(a).shape;
-    if (shape != candidate.type(b).shape) continue;  // another order of outputs
-    for (size_t i = 0; i < shape.size(); ++i)
-      classes.unify(first.values[a.index][i], second.values[b.index][i]);
-  }
-  const SizeDemand demand_a = size_demand(reference, first, classes);
-  const SizeDemand demand_b = size_demand(candidate, second, classes);
-  const auto weight = [](const Weights& weights, AtomId atom) {
-    const auto found = weights.find(atom);
-    return found == weights.end() ? int64_t{0} : found->second;
-  };
+  unify_outputs(classes, reference, first, candidate, second);
 
   SmallPair pair;
   for (const std::string& conflict : classes.conflicts())
@@ -109,50 +173,19 @@ Result<SmallPair> shrink(const ir::Graph& reference, const ir::Graph& candidate,
   if (classes.has_ragged_splits()) pair.notes.push_back("uneven tiles: even ones stand for them");
   pair.is_large_enough = classes.conflicts().empty() && !classes.has_ragged_splits();
   pair.is_real = !classes.has_ragged_splits();
-  AxisAtoms plain;
-  struct Extent {
-    int64_t needed = 2;
-    size_t number = 0;
-  };
-  std::map<int64_t, Extent> extents;  // by real extent: what is equal stays equal
-  for (AtomId atom = 0; atom < classes.size(); ++atom) {
-    if (classes.find(atom) != atom || classes.is_sum(atom) || classes.is_frozen(atom)) continue;
-    if (classes.resolve({atom}) != AxisAtoms{atom}) continue;  // a product of other atoms
-    plain.push_back(atom);
-    Extent& extent =
-        extents.emplace(classes.real_extent(atom), Extent{2, extents.size()}).first->second;
-    // Cross-multiplied quotients: weights of one numerator and the other denominator add.
-    extent.needed =
-        std::max({weight(demand_a.top, atom) + weight(demand_b.bottom, atom),
-                  weight(demand_b.top, atom) + weight(demand_a.bottom, atom), extent.needed});
-  }
-  for (size_t i = 0; i < plain.size(); ++i) {
-    const int64_t real = classes.real_extent(plain[i]);
-    const auto [needed, number] = extents.at(real);
-    int64_t extent = std::min(needed, kLargestClass);
-    if (number % 2 == 1 && extent < 3) ++extent;  // others differ
-    if (extent >= real) extent = real;
-    if (extent < needed) pair.is_large_enough = false;
-    if (extent < real) pair.is_real = false;
-    // One more, so that the sum of all weights is independent of those of any term.
-    if (multiplicities != Multiplicities::None) ++extent;
-    classes.set_small(plain[i], extent);
-    pair.notes.push_back(fmt::format("class {}: {} -> {} (needs {})", i + 1, real, extent, needed));
-  }
+  const AxisAtoms plain = plain_classes(classes);
+  const auto needs = needs_of(classes, plain, size_demand(reference, first, classes),
+                              size_demand(candidate, second, classes));
+  set_extents(classes, plain, needs, multiplicities, pair);
+
   Resizer resizer(classes);
   GraphAtoms small_first, small_second;
   MIRAGE_TRY(pair.reference, resizer.run(reference, first, small_first));
   MIRAGE_TRY(pair.candidate, resizer.run(candidate, second, small_second));
   if (multiplicities == Multiplicities::None) return pair;
-  std::map<int64_t, AxisAtoms> groups;
-  for (size_t i = 0; i < plain.size(); ++i)
-    groups[multiplicities == Multiplicities::ByClass ? static_cast<int64_t>(i)
-                                                     : classes.real_extent(plain[i])]
-        .push_back(plain[i]);
-  std::vector<AxisAtoms> alike;
-  for (auto& [key, atoms] : groups) alike.push_back(std::move(atoms));
-  MIRAGE_TRY(pair.reference, with_multiplicities(*pair.reference, small_first, classes, alike));
-  MIRAGE_TRY(pair.candidate, with_multiplicities(*pair.candidate, small_second, classes, alike));
+  const std::vector<AxisAtoms> groups = groups_of(classes, plain, multiplicities);
+  MIRAGE_TRY(pair.reference, with_multiplicities(*pair.reference, small_first, classes, groups));
+  MIRAGE_TRY(pair.candidate, with_multiplicities(*pair.candidate, small_second, classes, groups));
   return pair;
 }
 

@@ -25,10 +25,16 @@ struct SmallPair {
   bool is_real = false;
 };
 
-/// Whether graphs get multiplicities (multiplicity.h), one more input for each: of its own for
-/// every class, or one for all classes of the same real extent. Classes are one longer then.
-enum class Multiplicities : uint8_t { None, ByClass, ByExtent };
+/// Whether the graphs get multiplicities (multiplicity.h) as further inputs. Classes are one longer
+/// then.
+enum class Multiplicities : uint8_t {
+  None,
+  ByClass,   // every class has weights of its own
+  ByExtent,  // classes of one real extent share theirs
+};
 
+/// The graphs must have inputs of the same shapes and as many outputs. An error where the
+/// pair has no small model, or none with multiplicities.
 Result<SmallPair> shrink(const ir::Graph& reference, const ir::Graph& candidate,
                          Multiplicities multiplicities = Multiplicities::None);
 

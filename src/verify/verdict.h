@@ -17,25 +17,24 @@ enum class Answer : uint8_t { Equivalent, Different, Unknown };
 enum class Method : uint8_t {
   None,        // nothing could be decided
   Identical,   // structurally the same graph
-  NormalForm,  // equal normal forms: a proof for all sizes
+  NormalForm,  // equal normal forms: a proof
   Field,       // random evaluation over finite fields at small sizes
   Witness,     // inputs over the reals on which the two differ
 };
 std::string_view name_of(Answer answer);
 std::string_view name_of(Method method);
 
-/// Inputs, at a size where both programs are defined, on which float64 evaluation of the two
-/// differs by more than both forward error bounds. Inputs are made by witness_inputs
-/// (verify/witness.h).
+/// Inputs on which float64 evaluation of the two programs differs by more than `bound`, or the
+/// candidate alone is NaN. Inputs are made by witness_inputs (verify/witness.h).
 struct Witness {
-  std::vector<ir::Shape> input_shapes;
+  std::vector<ir::Shape> input_shapes;  // those of the small model or the real ones
   uint64_t seed = 0;
   double scale = 1;
   size_t output = 0;  // of the reference
   int64_t entry = 0;  // row-major
   double reference = 0;
   double candidate = 0;
-  double bound = 0;  // sum of the two forward error bounds
+  double bound = 0;  // at a small size both forward error bounds, at the real one a tolerance
   std::string text;  // for people
 };
 

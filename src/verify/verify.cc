@@ -12,6 +12,7 @@
 #include "verify/explain.h"
 #include "verify/field_check.h"
 #include "verify/known_signs.h"
+#include "verify/partial.h"
 #include "verify/real_size.h"
 #include "verify/shrink.h"
 #include "verify/witness.h"
@@ -44,23 +45,11 @@ class Verifier {
 
  private:
   static constexpr double kSmallWorkLimit = 3e7;
+  static constexpr int kUnboundedTrials = 3;  // as a typical program needs for its bound, and one
+  static constexpr int kWitnessAttempts = 4;
+  // The one trial with multiplicities draws other numbers than those without.
+  static constexpr uint64_t kMultiplicityStream = 77;
   enum class Domain : uint8_t { NotExamined, Examined, Objection };
-
-  /// Whether some operator is not defined everywhere.
-  static bool is_partial(const ir::Graph& graph) {
-    return std::any_of(graph.ops.begin(), graph.ops.end(), [](const ir::Op& op) {
-      switch (op.kind) {
-        case ir::OpKind::Div:
-        case ir::OpKind::Sqrt:
-        case ir::OpKind::Rsqrt:
-        case ir::OpKind::Log:
-        case ir::OpKind::Pow:
-          return true;
-        default:
-          return op.body && is_partial(*op.body);
-      }
-    });
-  }
 
   void judge_by_field() {
     Result<SmallPair> pair = shrink(reference_, candidate_);
@@ -162,21 +151,21 @@ class Verifier {
     return false;
   }
 
-  /// Trials until the bound is reached. Returns whether all outputs were equal; the reason if not.
   struct Outcome {
-    bool is_equal = false;
-    bool is_defined = true;
+    bool is_equal = false;   // all outputs, in some order
+    bool is_defined = true;  // false: no inputs were found on which both are defined
     std::string error;
   };
+  /// Trials until the bound is reached or one differs.
   Outcome trials(FieldCheck& check) {
     std::vector<std::vector<bool>> equal;
     double log2_error = 0;
     bool is_bounded = true;
     int count = 0;
-    // Without a bound, the same number of points as a typical program would need, and one more.
     const auto is_enough = [&] {
       return count == options_.max_trials ||
-             (is_bounded ? count > 0 && log2_error <= options_.log2_target : count >= 3);
+             (is_bounded ? count > 0 && log2_error <= options_.log2_target
+                         : count >= kUnboundedTrials);
     };
     for (; !is_enough(); ++count) {
       const uint64_t seed = interp::mix(options_.seed, static_cast<uint64_t>(count));
@@ -264,17 +253,20 @@ class Verifier {
           "these sizes only: exponents, roots or denominators at different indices share their "
           "inputs");
     }
-    if (verdict_.all_sizes) with_multiplicities(pair.is_real);
+    if (verdict_.all_sizes) check_all_sizes(pair.is_real);
   }
 
   /// All sizes are claimed only if equality also holds where positions stand for any number of
   /// equal ones; where only as many for equal extents, or nothing was shrunk, it is these sizes.
   /// Otherwise two extents happen to be equal at the small size.
-  void with_multiplicities(bool is_real) {
+  void check_all_sizes(bool is_real) {
     std::string why;
-    if (is_equal_with(Multiplicities::ByClass, why)) return;
+    const auto is_equal = [&](Multiplicities multiplicities) {
+      return is_equal_with(reference_, candidate_, multiplicities, why);
+    };
+    if (is_equal(Multiplicities::ByClass)) return;
     verdict_.all_sizes = false;
-    if (!why.empty() || is_real || is_equal_with(Multiplicities::ByExtent, why)) {
+    if (!why.empty() || is_real || is_equal(Multiplicities::ByExtent)) {
       verdict_.notes.push_back("these sizes only: " +
                                (why.empty() ? "not equal with other multiplicities" : why));
     } else if (!differs_at_the_real_size()) {
@@ -283,9 +275,6 @@ class Verifier {
   }
 
   /// `why`: what kept the small model from getting multiplicities.
-  bool is_equal_with(Multiplicities multiplicities, std::string& why) const {
-    return is_equal_with(reference_, candidate_, multiplicities, why);
-  }
   bool is_equal_with(const ir::Graph& reference, const ir::Graph& candidate,
                      Multiplicities multiplicities, std::string& why) const {
     Result<SmallPair> pair = shrink(reference, candidate, multiplicities);
@@ -295,7 +284,7 @@ class Verifier {
       return false;
     }
     const auto check = make_field_check(*pair->reference, *pair->candidate);
-    const auto trial = check->trial(interp::mix(options_.seed, 77), false);
+    const auto trial = check->trial(interp::mix(options_.seed, kMultiplicityStream), false);
     std::vector<size_t> order;
     return trial && trial->is_defined && match(trial->equal, 0, order);
   }
@@ -317,8 +306,8 @@ class Verifier {
   }
 
   bool differs_at_the_small_size(const SmallPair& pair) {
-    Result<std::optional<Witness>> found =
-        find_witness(*pair.reference, *pair.candidate, verdict_.output_order, options_.seed, 4);
+    Result<std::optional<Witness>> found = find_witness(
+        *pair.reference, *pair.candidate, verdict_.output_order, options_.seed, kWitnessAttempts);
     if (!found || !*found) return false;
     differ_with(**found, {});
     return true;
@@ -404,8 +393,11 @@ Result<Verdict> verify(const ir::Graph& reference, const ir::Graph& candidate,
 Result<Verified> verified(ir::GraphPtr reference, ir::GraphPtr candidate,
                           const VerifyOptions& options) {
   MIRAGE_TRY(Verdict verdict, verify(*reference, *candidate, options));
-  if (!verdict.is_equivalent())
-    return fail(Code::Mismatch, "candidate is not verified: {}", to_string(verdict));
+  if (!verdict.is_equivalent()) {
+    const bool is_different = verdict.answer == Answer::Different;
+    return fail(is_different ? Code::Mismatch : Code::Unsupported, "candidate is not verified: {}",
+                to_string(verdict));
+  }
   return Verifier::make(std::move(reference), std::move(candidate), std::move(verdict));
 }
 

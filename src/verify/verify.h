@@ -1,8 +1,8 @@
 #pragma once
-// Is this candidate the same function as this program? Strategies, cheapest first: structural
-// identity, normal-form proof, random evaluation over finite fields at small sizes (the independent
-// judge), a consistency check at the real size, and, where the two differ, a witness over the
-// reals. docs/verify.md says what each answer means.
+// Is this candidate the same function as this program? Structural identity; random evaluation over
+// finite fields at small sizes, with a witness over the reals where the two differ; a normal-form
+// proof where the field leaves something open; and a check at the real size. docs/verify.md says
+// what each answer means.
 
 #include "ir/graph.h"
 #include "util/result.h"
@@ -23,12 +23,13 @@ struct VerifyOptions {
   uint64_t real_size_work = kSearchWork;
 };
 
-/// BadInput if the two do not have the same input types and numbers of outputs. Everything else is
-/// a verdict.
+/// BadInput if the two are not kernel graphs with inputs of the same shapes (element types do not
+/// matter) and as many outputs. Everything else is a verdict.
 Result<Verdict> verify(const ir::Graph& reference, const ir::Graph& candidate,
                        const VerifyOptions& options = {});
 
-/// The candidate as a Verified. Mismatch with the verdict's reason if it is not equivalent.
+/// The candidate as a Verified. Mismatch if it is different, Unsupported if the answer is unknown;
+/// the message is the verdict.
 Result<Verified> verified(ir::GraphPtr reference, ir::GraphPtr candidate,
                           const VerifyOptions& options = {});
 

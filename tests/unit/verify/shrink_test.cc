@@ -94,5 +94,28 @@ kernel @p(%x: f32[1,64]) -> f32[1,1] {
   EXPECT_GE(pair->reference->type(pair->reference->inputs[0]).shape[1], 3);
 }
 
+TEST(Shrink, MultiplicitiesAreInputsBehindThoseOfTheProgram) {
+  const auto graph = parse(R"(
+kernel @p(%x: f32[64,64]) -> f32[64,1] {
+  %s = sum (exp %x) axis=1
+  return %s
+})");
+  struct Row {
+    Multiplicities multiplicities;
+    std::vector<std::string> inputs;
+  };
+  for (const Row& row :
+       {Row{Multiplicities::None, {"[2,2]"}}, Row{Multiplicities::ByClass, {"[3,3]", "[3]", "[3]"}},
+        Row{Multiplicities::ByExtent, {"[3,3]", "[3]"}}}) {
+    const auto pair = shrink(*graph, *graph, row.multiplicities);
+    ASSERT_TRUE(pair) << pair.error().message;
+    for (const ir::GraphPtr& small : {pair->reference, pair->candidate}) {
+      std::vector<std::string> inputs;
+      for (size_t i = 0; i < small->inputs.size(); ++i) inputs.push_back(input_shape(small, i));
+      EXPECT_EQ(inputs, row.inputs);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace mirage::verify

@@ -234,6 +234,13 @@ TEST(Verify, OnlyEquivalentGraphsBecomeVerified) {
   const auto refused = verified(program, parse("kernel @b(%x: f32[8]) {\n return (exp %x)\n}\n"));
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Code::Mismatch);
+  // A name says nothing about the answer, and the answer nothing about a name.
+  const auto undecided = verified(
+      parse("kernel @a(%different: f32[8], %y: f32[8]) {\n return (mul %different, 2)\n}\n"),
+      parse("kernel @b(%different: f32[8], %y: f32[8]) {\n"
+            " return (div (mul (mul %different, %y), 2), %y)\n}\n"));
+  ASSERT_FALSE(undecided);
+  EXPECT_EQ(undecided.error().code, Code::Unsupported) << undecided.error().message;
 }
 
 }  // namespace
