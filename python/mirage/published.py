@@ -116,6 +116,7 @@ class TBGraph(_core.BlockGraph):
         return self.running_max(A, dim)
 
     def mul_scalar(self, A: Tensor, scalar: float) -> Tensor:
+        """A * scalar."""
         return self.mul(A, scalar)
 
     def rms_norm(self, A: Tensor) -> Tensor:
@@ -306,7 +307,7 @@ def superoptimize(graph: KNGraph, **keywords: Any) -> KNGraph:
 
 
 def generate_triton_program(graph: KNGraph, *, target_cc: int) -> dict[str, Any]:
-    """The published entry to Triton code; its target_cc never changed the code, 10 included."""
+    """The published entry to Triton code; target_cc changes nothing."""
     raise UnsupportedError("generate_triton_program: there is no triton back end yet")
 
 

@@ -548,4 +548,3 @@ def test_every_class_has_rows_everywhere():
         assert {row[0] for row in rows} == set(CLASSES)
         names = [row[:2] for row in rows]
         assert len(set(names)) == len(names)
-    assert len(MU) + len(JSON) + len(PYTHON) + len(CLI) >= 60

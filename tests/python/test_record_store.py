@@ -70,7 +70,6 @@ def kill_when_writing(process, wal):
 
 def test_runs_killed_at_random_moments(box):
     store = box / "cache/records.sqlite"
-    begun = time.monotonic()
     finish(start(0))  # compiles what all others use
     finish(start(1))
     begun = time.monotonic()
