@@ -1,13 +1,9 @@
 #pragma once
 // A few threads that wait for work: one parallel loop at a time. Owned by whoever runs programs and
-// shared by its executables; there is no global pool.
+// shared by its executables; there is no global pool. A forked child starts threads of its own.
 
 #include <atomic>
-#include <cstdint>
 #include <functional>
-#include <mutex>
-#include <thread>
-#include <vector>
 
 namespace mirage::runtime {
 
@@ -19,21 +15,16 @@ class ThreadPool {
   ~ThreadPool();
 
   /// Calls body(worker) once for every worker in [0, workers), the calling thread being worker 0;
-  /// returns when all have. Threads are started when first needed. Calls from several threads take
-  /// turns.
+  /// returns when all have. Threads are started when first needed; where the system refuses one,
+  /// the caller does its part. Calls from several threads take turns. If bodies throw, the first
+  /// such exception is thrown again once all have ended.
   void run(int workers, const std::function<void(int)>& body);
 
  private:
-  void work(int worker, uint64_t seen);
-  void post(int workers);
+  class Crew;
+  Crew& crew();
 
-  std::mutex turn_;  // held for a whole run
-  std::vector<std::thread> threads_;
-  const std::function<void(int)>* body_ = nullptr;
-  // What threads wait for: the number of the run above, how many workers it has below. A run of no
-  // workers ends the threads.
-  std::atomic<uint64_t> ticket_ = 0;
-  std::atomic<int> unfinished_ = 0;
+  std::atomic<Crew*> crew_ = nullptr;
 };
 
 }  // namespace mirage::runtime
