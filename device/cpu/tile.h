@@ -41,6 +41,7 @@ class Workspace {
  public:
   std::byte* reserve(size_t bytes) {
     if (bytes > size_) {
+      size_ = 0;  // stands if there is not so much memory
       memory_.reset();
       memory_.reset(static_cast<std::byte*>(::operator new (bytes, std::align_val_t{64})));
       size_ = bytes;

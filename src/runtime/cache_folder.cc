@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <mutex>
 #include <system_error>
@@ -16,6 +18,12 @@
 namespace mirage::runtime {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+constexpr size_t kSealBytes = 32;  // of to_hex
+
+}  // namespace
 
 std::string environment(const char* name) {
   const char* value = std::getenv(name);
@@ -41,8 +49,10 @@ Result<void> write_file(const fs::path& path, std::string_view text) {
   std::ofstream file(path, std::ios::binary);
   file.write(text.data(), static_cast<std::streamsize>(text.size()));
   file.close();
-  if (!file) return fail(Code::Io, "cannot write {}", path.string());
-  return {};
+  if (file) return {};
+  const std::string reason = std::strerror(errno);
+  fs::remove(path, error);  // half a file only fills the disk
+  return fail(Code::Io, "cannot write {}: {}", path.string(), reason);
 }
 
 Result<void> publish(const fs::path& path, std::string_view text) {
@@ -50,8 +60,31 @@ Result<void> publish(const fs::path& path, std::string_view text) {
   MIRAGE_TRY_VOID(write_file(draft, text));
   std::error_code error;
   fs::rename(draft, path, error);
-  if (error) return fail(Code::Io, "cannot rename to {}: {}", path.string(), error.message());
-  return {};
+  if (!error) return {};
+  const std::string reason = error.message();
+  fs::remove(draft, error);
+  return fail(Code::Io, "cannot rename to {}: {}", path.string(), reason);
+}
+
+std::optional<std::string> read_file(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return std::nullopt;
+  std::string text(std::istreambuf_iterator<char>(file), {});
+  if (file.bad()) return std::nullopt;
+  return text;
+}
+
+Result<void> seal(const fs::path& path) {
+  const auto text = read_file(path);
+  if (!text) return fail(Code::Io, "cannot read {}", path.string());
+  return write_file(path, *text + to_hex(hash_bytes(*text)));
+}
+
+bool is_intact(const fs::path& path) {
+  const auto text = read_file(path);
+  if (!text || text->size() < kSealBytes) return false;
+  const std::string_view body = std::string_view(*text).substr(0, text->size() - kSealBytes);
+  return text->substr(body.size()) == to_hex(hash_bytes(body));
 }
 
 Result<Headers> device_folder(const fs::path& cache) {
@@ -84,8 +117,7 @@ Result<Headers> device_folder(const fs::path& cache) {
   const std::lock_guard lock(mutex);
   for (const DeviceHeader& header : device_headers()) {
     const fs::path path = folder / header.name;
-    std::error_code error;
-    if (fs::exists(path, error)) continue;
+    if (read_file(path) == header.text) continue;  // else it is missing or damaged
     MIRAGE_TRY_VOID(publish(path, header.text));
   }
   return Headers{folder, hash};

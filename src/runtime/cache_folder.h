@@ -4,6 +4,7 @@
 // usable.
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -22,6 +23,15 @@ std::string unique_suffix();
 
 /// Makes the folders on the way too.
 Result<void> write_file(const std::filesystem::path& path, std::string_view text);
+/// Nothing if it cannot be read.
+std::optional<std::string> read_file(const std::filesystem::path& path);
+
+/// Adds a hash of what the file holds to its end; loaders of shared objects do not look there. A
+/// damaged object must be known before it is loaded: the loader itself crashes on one that is cut
+/// short, as a full disk or a power failure leaves it.
+Result<void> seal(const std::filesystem::path& path);
+bool is_intact(const std::filesystem::path& path);
+
 /// Writes beside the place and renames.
 Result<void> publish(const std::filesystem::path& path, std::string_view text);
 

@@ -66,7 +66,7 @@ Result<std::shared_ptr<const Executable>> compile(const codegen::SourceUnit& uni
   const fs::path folder = cache / "objects" / key.substr(0, 2);
   const fs::path object = folder / (key + ".so");
   std::error_code error;
-  if (options.use_cache && fs::exists(object, error)) {
+  if (options.use_cache && is_intact(object)) {
     auto loaded = load_shared_object(object.string(), unit, pool);
     if (loaded) return loaded;  // else it is damaged: build it again
   }
@@ -104,8 +104,13 @@ Result<std::shared_ptr<const Executable>> compile(const codegen::SourceUnit& uni
         {built->output}};
     return tl::unexpected(std::move(failure));
   }
+  MIRAGE_TRY_VOID(seal(draft));
   fs::rename(draft, object, error);
-  if (error) return fail(Code::Io, "cannot rename to {}: {}", object.string(), error.message());
+  if (error) {
+    const std::string reason = error.message();
+    fs::remove(draft, error);
+    return fail(Code::Io, "cannot rename to {}: {}", object.string(), reason);
+  }
   return load_shared_object(object.string(), unit, pool);
 }
 

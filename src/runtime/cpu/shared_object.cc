@@ -77,6 +77,16 @@ class SharedObject final : public Executable {
   Result<void> run(std::span<const TensorView> inputs, std::span<const TensorView> outputs,
                    int threads) const override {
     MIRAGE_TRY_VOID(check_arguments(unit_, inputs, outputs));
+    try {
+      return run_checked(inputs, outputs, threads);
+    } catch (const std::bad_alloc&) {
+      return fail(Code::LimitExceeded, "no memory for the intermediate values of a kernel");
+    }
+  }
+
+ private:
+  Result<void> run_checked(std::span<const TensorView> inputs, std::span<const TensorView> outputs,
+                           int threads) const {
     if (threads <= 0) threads = cores();
     threads = std::clamp(threads, 1, 1024);
     int64_t most_items = 1;
@@ -123,7 +133,6 @@ class SharedObject final : public Executable {
     return {};
   }
 
- private:
   std::unique_ptr<void, Closer> handle_;
   Entries entries_;
   codegen::SourceUnit unit_;

@@ -3,9 +3,12 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <thread>
+
+#include "runtime/cache_folder.h"
 
 namespace mirage::runtime {
 namespace {
@@ -76,15 +79,76 @@ TEST_F(Compile, TheCacheKnowsTextAndOptions) {
 
 TEST_F(Compile, ADamagedObjectIsBuiltAgain) {
   ASSERT_TRUE(compile(adder("1"), options_));
-  for (const auto& entry : fs::recursive_directory_iterator(options_.cache_dir)) {
-    if (entry.path().extension() != ".so") continue;
-    fs::path path = entry.path();
-    fs::remove(path);
-    std::ofstream(path) << "no object";
-    break;
+  fs::path object;
+  for (const auto& entry : fs::recursive_directory_iterator(options_.cache_dir))
+    if (entry.path().extension() == ".so") object = entry.path();
+  const std::string whole = *read_file(object);
+  std::string holed = whole;
+  std::fill(holed.begin() + 4096, holed.begin() + 8192, '\0');
+  // The loader of the system ends the process on most of these.
+  for (const std::string& damaged :
+       {std::string("no object"), std::string(), whole.substr(0, 100), whole.substr(0, 4096),
+        whole.substr(0, 8192), whole.substr(0, whole.size() / 2), whole.substr(0, whole.size() - 1),
+        holed}) {
+    fs::remove(object);
+    ASSERT_TRUE(write_file(object, damaged));
+    const auto executable = compile(adder("1"), options_);
+    EXPECT_TRUE(executable) << executable.error().message;
+    EXPECT_TRUE(is_intact(object)) << damaged.size();
   }
-  const auto executable = compile(adder("1"), options_);
-  EXPECT_TRUE(executable) << executable.error().message;
+}
+
+TEST_F(Compile, ADamagedHeaderIsWrittenAgain) {
+  ASSERT_TRUE(compile(adder("1"), options_));
+  const fs::path header = device_folder(options_.cache_dir)->folder / "mirage/cpu/storage.h";
+  const std::string whole = *read_file(header);
+  for (const std::string& damaged :
+       {std::string(), whole.substr(0, 100), std::string(whole.size(), '\0')}) {
+    ASSERT_TRUE(write_file(header, damaged));
+    options_.use_cache = false;
+    const auto executable = compile(adder("1"), options_);
+    EXPECT_TRUE(executable) << executable.error().message;
+    EXPECT_EQ(read_file(header), whole);
+  }
+}
+
+TEST_F(Compile, AFullDiskIsSaidAndNothingIsLeftThere) {
+  const fs::path full = options_.cache_dir + "/full";
+  fs::create_symlink("/dev/full", full);
+  const auto written = write_file(full, "text");
+  ASSERT_FALSE(written);
+  EXPECT_EQ(written.error().code, Code::Io);
+  EXPECT_NE(written.error().message.find("No space left on device"), std::string::npos)
+      << written.error().message;
+  EXPECT_FALSE(fs::is_symlink(full));
+}
+
+TEST_F(Compile, ACompilerThatWritesNothingIsAnError) {
+  const fs::path script = options_.cache_dir + "/compiler";
+  std::ofstream(script) << "#!/bin/sh\necho compiler\n";
+  fs::permissions(script, fs::perms::owner_all);
+  options_.compiler = script;
+  EXPECT_FALSE(compile(adder("1"), options_));
+  EXPECT_EQ(objects(), 0u);
+}
+
+TEST_F(Compile, AKernelWithoutMemoryIsAnError) {
+  auto unit = adder("1");
+  const size_t at = unit.text.find("  for (");
+  unit.text.insert(at,
+                   "  if (static_cast<const float*>(buffers[0])[0] < 0) throw std::bad_alloc();\n");
+  unit.text.insert(0, "#include <new>\n");
+  const auto executable = compile(unit, options_);
+  ASSERT_TRUE(executable) << executable.error().message;
+  for (const bool fails : {true, false, true}) {
+    float x[8] = {fails ? -1.0f : 1.0f}, y[8] = {};
+    const TensorView in{x, ir::DType::F32, {8}, {1}}, out{y, ir::DType::F32, {8}, {1}};
+    const auto done = (*executable)->run({&in, 1}, {&out, 1}, 3);
+    ASSERT_EQ(done.has_value(), !fails);
+    if (fails) {
+      EXPECT_EQ(done.error().code, Code::LimitExceeded);
+    }
+  }
 }
 
 TEST_F(Compile, RefusedTextCarriesTheLog) {
