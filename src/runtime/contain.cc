@@ -1,6 +1,7 @@
 #include "runtime/contain.h"
 
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -54,9 +55,13 @@ Result<void> contain(std::chrono::milliseconds limit, const std::function<Result
                      const Deadline& deadline) {
   MIRAGE_TRY(SharedMemory memory, SharedMemory::make(sizeof(Report)));
   auto* report = reinterpret_cast<Report*>(memory.data());
+  const pid_t parent = getpid();
   const pid_t child = fork();
   if (child < 0) return fail(Code::RunFailed, "cannot fork: {}", std::strerror(errno));
   if (child == 0) {
+    // What hangs would hang for ever if its parent is killed.
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(1);
     for (int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGINT, SIGTERM})
       signal(number, SIG_DFL);
     const Result<void> result = body();

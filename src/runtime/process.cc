@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -45,6 +46,11 @@ Result<ProcessResult> run_process(const std::vector<std::string>& command,
     close(ends[0]);
     return fail(Code::Io, "cannot run {}: {}", command[0], std::strerror(error));
   }
+
+  // Nobody is left to watch the clock if this process is killed: compilers then end by themselves.
+  const auto seconds = static_cast<rlim_t>(2 * (limit.count() / 1000 + 1));
+  const rlimit cpu_time{seconds, seconds};
+  prlimit(child, RLIMIT_CPU, &cpu_time, nullptr);
 
   ProcessResult result;
   const Deadline end = deadline.no_later_than(Deadline::Clock::now() + limit);

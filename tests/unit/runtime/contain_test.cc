@@ -1,6 +1,7 @@
 #include "runtime/contain.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -64,6 +65,27 @@ TEST(Contain, HangsAreErrors) {
   });
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, Code::Timeout);
+}
+
+TEST(Contain, TheChildDoesNotOutliveItsParent) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const pid_t parent = fork();
+  if (parent == 0) {
+    close(ends[0]);
+    (void)contain(milliseconds(600000), [&]() -> Result<void> {
+      if (write(ends[1], "!", 1) != 1) _exit(1);
+      for (;;) pause();
+    });
+    _exit(0);
+  }
+  close(ends[1]);
+  char byte = 0;
+  ASSERT_EQ(read(ends[0], &byte, 1), 1);  // the child is in its body
+  kill(parent, SIGKILL);
+  waitpid(parent, nullptr, 0);
+  EXPECT_EQ(read(ends[0], &byte, 1), 0);  // and now nobody holds the other end
+  close(ends[0]);
 }
 
 }  // namespace

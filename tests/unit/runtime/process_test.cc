@@ -40,5 +40,14 @@ TEST(RunProcess, StopsAtTheDeadlineOrWhenCancelled) {
   }
 }
 
+TEST(RunProcess, ProcessorTimeIsBoundedShouldNobodyWatch) {
+  // The bound is set while the process runs already.
+  const auto result =
+      run_process({"sh", "-c", "until [ $(ulimit -t) != unlimited ]; do :; done; ulimit -t"},
+                  milliseconds(9000));
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->output, "20\n");
+}
+
 }  // namespace
 }  // namespace mirage::runtime
