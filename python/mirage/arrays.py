@@ -62,7 +62,7 @@ def maker(
     shape: Sequence[int], strides: Sequence[int], dtype: DType, like: object = None
 ) -> Callable[[], Any]:
     """Makes uninitialised arrays with these strides (in elements): PyTorch tensors if `like` is one."""
-    if type(like).__module__.split(".")[0] == "torch":
+    if any(base.__module__.split(".")[0] == "torch" for base in type(like).__mro__):
         from . import torch as bridge
 
         return bridge.maker(shape, strides, dtype)

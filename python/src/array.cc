@@ -139,7 +139,14 @@ std::pair<uintptr_t, uintptr_t> extent_of(const runtime::TensorView& view) {
           static_cast<uintptr_t>(base + (high + 1) * bytes)};
 }
 
+/// PyTorch may leave a negation to whoever reads the tensor; DLPack has no word for that.
+bool has_pending_negation(nb::handle object) {
+  return nb::hasattr(object.type(), "is_neg") && nb::cast<bool>(object.attr("is_neg")());
+}
+
 Array array_of(nb::handle object, bool is_written, const Label& label) {
+  if (has_pending_negation(object))
+    refuse("{}: the tensor's negation is pending (is_neg): pass resolve_neg() of it", label.text());
   Array result;
   result.exchanged = exchange(object);
   if (result.exchanged && !(is_written && result.exchanged->flags & ManagedTensor::kReadOnly)) {

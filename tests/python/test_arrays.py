@@ -124,6 +124,16 @@ def test_pytorch_tensors():
     padded[3:] = x
     for same in [padded[3:], x.clone().requires_grad_()]:
         assert np.allclose(mi.evaluate(product(), same, w)[0], X @ W, rtol=1e-4)
+    # DLPack cannot say that a negation is pending.
+    with pytest.raises(ValueError, match=r"input 0 \(%x\): the tensor's negation is pending"):
+        mi.evaluate(product(), torch._neg_view(x), w)
+
+    class Named(torch.Tensor):
+        pass
+
+    doubled = mi.Graph()
+    doubled.output(doubled.input(X.shape, "f32") * 2)
+    assert torch.equal(doubled(x.as_subclass(Named)), x * 2)
     graph = mi.Graph()
     graph.output(graph.input((3,), "bf16") * 2)
     assert np.array_equal(
