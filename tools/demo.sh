@@ -7,4 +7,11 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 tools/setup.sh
 step "configure" cmake --preset release -Wno-dev
 step "build" cmake --build --preset release
-step "demo" build/release/bin/mirage optimize examples/gqa_bs1.mu
+
+program=examples/gqa_bs1.mu
+winner=build/release/demo.mu
+mirage=build/release/bin/mirage
+step "the program: $program" cat "$program"
+step "demo: search, prove, compile, check, time" "$mirage" optimize "$program" --save "$winner"
+step "the winner: $winner" cat "$winner"
+step "is it the same function?" "$mirage" verify "$program" "$winner"

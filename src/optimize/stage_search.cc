@@ -26,7 +26,7 @@ Result<Proposals> propose(Run& run) {
   report.structures = static_cast<int64_t>(found.structures.size());
   for (size_t i = 0; i < search::kDroppedReasons; ++i)
     if (found.stats.dropped[i] > 0)
-      run.reject(Stage::Search, search::name_of(static_cast<search::Dropped>(i)), "",
+      run.reject(Stage::Search, search::meaning_of(static_cast<search::Dropped>(i)), "",
                  static_cast<int64_t>(found.stats.dropped[i]));
   if (found.stats.stop == search::Stop::TimeLimit)
     run.skip(Stage::Search, "values and plans after the time limit of the search", false);

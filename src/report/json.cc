@@ -41,6 +41,7 @@ ordered_json candidate(const optimize::CandidateReport& row) {
     out["timing"] = timing(row);
     out["check"] = {{"cases", row.checked_cases},
                     {"entries", row.deviation.compared},
+                    {"entries_sharp", row.deviation.sharp},
                     {"entries_without_bound", row.deviation.without_bound},
                     {"max_abs_error", row.deviation.max_abs},
                     {"max_error_of_bound", row.deviation.max_of_bound}};

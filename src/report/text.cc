@@ -76,6 +76,17 @@ std::string why_nothing_won(const Report& report) {
   return fmt::format("candidate {} was {}: too little to replace it", fastest.number, fastest.lost);
 }
 
+/// A bound wider than the value itself lets anything small pass: that is no agreement.
+std::string weakness(const tune::Deviation& deviation) {
+  const int64_t all = deviation.compared + deviation.without_bound;
+  if (2 * deviation.sharp >= all) return "";
+  return wrapped(
+      fmt::format("WEAK     on ordinary inputs only {} of {} entries are larger than their error "
+                  "bound; the others could be anything small",
+                  deviation.sharp, all),
+      4, 9);
+}
+
 std::string winner(const Report& report) {
   const CandidateReport& best = report.best();
   std::string out = "  winner\n";
@@ -93,8 +104,8 @@ std::string winner(const Report& report) {
     out += fmt::format("    model    predicted {}, {:.2f} of the time measured\n",
                        time_text(best.predicted_us), best.predicted_us / best.timing.median_us);
   if (report.winner != 0)
-    out += fmt::format("    before   {}, operator by operator: {:.2f} times as fast\n",
-                       time_text(report.baseline().timing.median_us), report.speed_up());
+    out += fmt::format("    speed    {:.2f} times as fast as the program as written ({})\n",
+                       report.speed_up(), time_text(report.baseline().timing.median_us));
   else
     out += wrapped(why_nothing_won(report), 4);
   out += wrapped("verdict  " + verify::to_string(best.verdict), 4, 9);
@@ -107,7 +118,7 @@ std::string winner(const Report& report) {
           "inputs: {}",
           best.deviation.max_of_bound, best.deviation.max_abs, families),
       4, 9);
-  return out;
+  return out + weakness(best.deviation);
 }
 
 std::string skipped(const Report& report) {

@@ -16,6 +16,15 @@ using Clock = Deadline::Clock;
 constexpr std::array<std::string_view, kDroppedReasons> kDroppedNames = {
     "useless",     "dishonest", "non-monotone", "undefined",
     "unreachable", "detour",    "invalid",      "cancelling"};
+constexpr std::array<std::string_view, kDroppedReasons> kDroppedMeanings = {
+    "values that are part of no output",
+    "values that are constant along an axis",
+    "values that undo an operator",
+    "values without a normal form, or too large",
+    "axes with which no kernel computes every output",
+    "plans that do the work of a cheaper one and more",
+    "plans that are no block graph",
+    "differences that the program does not compute"};
 
 /// Plans of every assignment, in the order of assignments; which thread did which does not matter.
 std::vector<Extracted> extract_all(const Problem& problem, const ValueGraph& graph,
@@ -103,6 +112,9 @@ void drop_detours(std::vector<Plan>& plans, SearchStats& stats) {
 }  // namespace
 
 std::string_view name_of(Dropped reason) { return kDroppedNames[static_cast<size_t>(reason)]; }
+std::string_view meaning_of(Dropped reason) {
+  return kDroppedMeanings[static_cast<size_t>(reason)];
+}
 
 std::string_view name_of(Stop stop) {
   constexpr std::string_view kNames[] = {"complete", "time limit", "node limit", "cancelled"};

@@ -36,6 +36,8 @@ enum class Dropped : uint8_t {
 };
 constexpr size_t kDroppedReasons = 8;
 std::string_view name_of(Dropped reason);
+/// For a reader who does not know the names.
+std::string_view meaning_of(Dropped reason);
 
 enum class Stop : uint8_t { Complete, TimeLimit, NodeLimit, Cancelled };
 std::string_view name_of(Stop stop);

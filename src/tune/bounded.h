@@ -60,6 +60,27 @@ class BoundedDomain {
     return rounded(value, size, size * std::expm1(of_base + of_exponent));
   }
 
+  /// Never steep, which its parts do not show: an error that doubles exp(-x) bounds nothing.
+  Value sigmoid(Value x) {
+    const double value = logistic(x.value);
+    // s(b) - s(a) = s(b) (1 - s(a)) (1 - exp(a - b)), the larger one of up and down.
+    const double up = logistic(x.value + x.error) * logistic(-x.value);
+    const double down = value * logistic(x.error - x.value);
+    const double change = std::isinf(x.error) ? kNone : std::fmax(up, down) * -std::expm1(-x.error);
+    // Where exp(-x) overflows, the sigmoid that is computed is 0.
+    const double top = unit_ > std::numeric_limits<double>::epsilon()
+                           ? std::numeric_limits<float>::max()
+                           : std::numeric_limits<double>::max();
+    const double lost = value * top < 2 ? value : 0;
+    return rounded(value, value, change + lost + kSigmoidRoundings * unit_ * value);
+  }
+  /// Both factors are functions of one number, so its size counts and not its magnitude.
+  Value silu(Value x) {
+    const Value s = sigmoid(x);
+    return rounded(x.value * s.value, x.magnitude * s.value,
+                   x.error * (s.value + s.error) + std::fabs(x.value) * s.error);
+  }
+
   /// The largest change of f over the error of its argument, not its derivative.
   Value apply(ir::Fn fn, Value x) {
     switch (fn) {
@@ -88,6 +109,9 @@ class BoundedDomain {
   }
 
  private:
+  static double logistic(double x) { return 1 / (1 + std::exp(-x)); }
+
+  static constexpr double kSigmoidRoundings = 3;  // exp, the sum, the quotient
   static constexpr double kNone = std::numeric_limits<double>::infinity();
   Value rounded(double value, double magnitude, double error) const {
     return {value, magnitude, error + unit_ * magnitude};

@@ -40,6 +40,7 @@ Result<Deviation> compare(std::span<const HostTensor> outputs,
                     want.values[i], bound);
       if (!is_finite) continue;
       ++deviation.compared;
+      if (bound < std::fabs(want.values[i])) ++deviation.sharp;
       deviation.max_abs = std::fmax(deviation.max_abs, difference);
       if (difference > 0)
         deviation.max_of_bound = std::fmax(deviation.max_of_bound, difference / bound);

@@ -1,5 +1,7 @@
 // The program `mirage`: reads the command line and calls the subcommand.
 
+#include <span>
+
 #include "command.h"
 
 namespace {
@@ -10,6 +12,15 @@ std::string one_line(std::string text) {
     if (letter == '\n') letter = ' ';
   while (!text.empty() && text.back() == ' ') text.pop_back();
   return text;
+}
+
+/// CLI11 only says that there is no subcommand.
+std::string usage_error(const CLI::App& app, std::span<char* const> arguments, std::string text) {
+  if (arguments.size() < 2) return text + "; `mirage --help` lists them";
+  const std::string name = arguments[1];
+  const auto is_named = [&](const CLI::App* command) { return command->get_name() == name; };
+  if (name.starts_with('-') || !app.get_subcommands(is_named).empty()) return text;
+  return fmt::format("there is no subcommand '{}'; `mirage --help` lists them", name);
 }
 
 }  // namespace
@@ -35,7 +46,9 @@ int main(int argc, char** argv) {
   } catch (const CLI::Success& success) {
     return app.exit(success);
   } catch (const CLI::ParseError& error) {
-    print_error({mirage::Code::BadInput, one_line(error.what()), {}}, false);
+    const std::span<char* const> arguments(argv, static_cast<size_t>(argc));
+    const std::string message = usage_error(app, arguments, one_line(error.what()));
+    print_error({mirage::Code::BadInput, message, {}}, false);
     return kUsage;
   }
   return commands.run();

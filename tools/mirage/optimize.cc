@@ -84,17 +84,22 @@ void add_options(CLI::App& command, Arguments& arguments) {
   optimize::OptimizeOptions& options = arguments.options;
   command.add_option("FILE", arguments.file, "a .mu file or muGraph JSON; FILE#3 picks a graph")
       ->required();
-  command.add_option("--target", options.target,
-                     "cpu, native, or a name that `mirage targets` lists");
+  command
+      .add_option("--target", options.target, "cpu, native, or a name that `mirage targets` lists")
+      ->capture_default_str();
   command.add_option("--time-limit", options.time_limit_seconds, "seconds for everything")
-      ->check(seconds(0.1));
+      ->check(seconds(0.1))
+      ->capture_default_str();
   command.add_option("--max-states", options.max_states, "values the search may create")
       ->check(CLI::Range(int64_t{1}, int64_t{100'000'000}));
   command.add_option("--top", options.top, "programs to build beside the one as written")
-      ->check(CLI::Range(1, 1000));
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
   command.add_option("--threads", options.threads, "threads of the program; all cores if left out")
       ->check(CLI::Range(1, 1024));
-  command.add_option("--seed", options.seed, "of random inputs and tests")->check(whole_number());
+  command.add_option("--seed", options.seed, "of random inputs and tests")
+      ->check(whole_number())
+      ->capture_default_str();
   command.add_flag("--no-cache", arguments.no_cache, "use nothing of earlier runs, keep nothing");
 }
 

@@ -5,7 +5,8 @@
 //   constant(double) add sub mul div neg maximum minimum pow   on values, and
 //   apply(Fn, value)                                           for the scalar functions below.
 // Domains: float64 and finite fields (interp), normal forms (algebra), program text (codegen). An
-// operator without a body does not compile, in any domain.
+// operator without a body does not compile, in any domain. A domain may also have sigmoid(value)
+// and silu(value), where it knows more of them than of their parts.
 
 #include <span>
 
@@ -47,7 +48,17 @@ struct Body;
 /// exp is finite at both ends here: 1 / (1 + exp(-x)) is 0 at -inf and 1 at +inf.
 template <class D, class V>
 V sigmoid(D& d, const V& x) {
-  return d.div(d.constant(1), d.add(d.constant(1), d.apply(Fn::Exp, d.neg(x))));
+  if constexpr (requires { d.sigmoid(x); })
+    return d.sigmoid(x);
+  else
+    return d.div(d.constant(1), d.add(d.constant(1), d.apply(Fn::Exp, d.neg(x))));
+}
+template <class D, class V>
+V silu(D& d, const V& x) {
+  if constexpr (requires { d.silu(x); })
+    return d.silu(x);
+  else
+    return d.mul(x, sigmoid(d, x));
 }
 
 MIRAGE_UNARY_BODY(Exp, d.apply(Fn::Exp, x))
@@ -56,7 +67,7 @@ MIRAGE_UNARY_BODY(Sqrt, d.apply(Fn::Sqrt, x))
 MIRAGE_UNARY_BODY(Rsqrt, d.div(d.constant(1), d.apply(Fn::Sqrt, x)))
 MIRAGE_UNARY_BODY(Square, d.mul(x, x))
 MIRAGE_UNARY_BODY(Sigmoid, sigmoid(d, x))
-MIRAGE_UNARY_BODY(Silu, d.mul(x, sigmoid(d, x)))
+MIRAGE_UNARY_BODY(Silu, silu(d, x))
 MIRAGE_UNARY_BODY(Gelu, d.mul(d.mul(d.constant(0.5), x),
                               d.add(d.constant(1),
                                     d.apply(Fn::Erf, d.mul(d.constant(0.70710678118654752), x)))))

@@ -38,7 +38,7 @@ CandidateReport row(int number, int round, double us, double of_fastest) {
   row.round = round;
   row.of_fastest = of_fastest;
   row.timing = {us, 0.9 * us, 1.2 * us, 0.98 * us, 1.03 * us, 9};
-  row.deviation = {2.5e-7, 0.031, 65536, 0};
+  row.deviation = {2.5e-7, 0.031, 65536, 65000, 0};
   row.checked_cases = 9;
   return row;
 }
@@ -57,7 +57,7 @@ Report attention() {
   report.values = 60, report.structures = 5, report.schedules = 40;
   report.verified = 6, report.built = 6, report.checked = 5, report.timed = 5;
   report.rejected = {
-      {optimize::Stage::Search, "useless", 31, ""},
+      {optimize::Stage::Search, "values that are part of no output", 31, ""},
       {optimize::Stage::Verify, "different", 1,
        "not equivalent: output 0 differs at entry 17, which is a message of some length here"},
       {optimize::Stage::Check, "timeout", 1, "ran longer than 900 ms"}};
@@ -106,13 +106,13 @@ TEST(Report, Text) {
     grid h 2, grid m 4, loop n 64
     time     3.42 ms (10 % to 90 %: 3.08 ms to 4.10 ms, 9 samples)
     model    predicted 1.00 ms, 0.29 of the time measured
-    before   5.10 ms, operator by operator: 1.49 times as fast
+    speed    1.49 times as fast as the program as written (5.10 ms)
     verdict  equivalent for all sizes (field, 2 trials, error at most 2^-83)
     check    within 0.031 of the float64 error bound, largest difference
              2.5e-07, on inputs: ordinary, large, equal
 
   rejected
-         31  search   useless
+         31  search   values that are part of no output
           1  verify   different
              not equivalent: output 0 differs at entry 17, which is a message...
           1  check    timeout
@@ -151,6 +151,16 @@ TEST(Report, WhatWasSkippedIsSaidAndAnUncheckedProgramIsCalledOne) {
   EXPECT_TRUE(found["winner_us"].is_null());
   EXPECT_TRUE(found["speed_up"].is_null());
   EXPECT_EQ(found["skipped"][0]["stage"], "check");
+}
+
+// A bound wider than the values claims nothing, however small a part of it was used.
+TEST(Report, AWeakCheckIsCalledOne) {
+  Report report = attention();
+  EXPECT_THAT(to_text(report), testing::Not(HasSubstr("WEAK")));
+  report.candidates[1].deviation.compared = 100;
+  report.candidates[1].deviation.sharp = 7;
+  report.candidates[1].deviation.without_bound = 65436;
+  EXPECT_THAT(to_text(report), HasSubstr("WEAK     on ordinary inputs only 7 of 65536 entries"));
 }
 
 size_t widest(const std::string& text) {

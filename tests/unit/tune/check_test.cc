@@ -36,6 +36,14 @@ TEST(Check, ComparesEntryByEntry) {
   EXPECT_EQ(compare_one(kInf, 1e300, kInf)->without_bound, 1);
 }
 
+// An entry is sharp if a kernel that leaves it 0 would be refused.
+TEST(Check, CountsEntriesAboveTheirBound) {
+  EXPECT_EQ(compare_one(2.5, 2, 1.9)->sharp, 2);
+  EXPECT_EQ(compare_one(2.5, -2, 1.9 + 3)->sharp, 1);
+  EXPECT_EQ(compare_one(2.5, 2, kInf)->sharp, 1);
+  EXPECT_EQ(compare_one(kNan, kNan, kInf)->sharp, 1);
+}
+
 TEST(Check, NamesTheEntry) {
   const Result<Deviation> wrong = compare_one(3, 2, 0.5);
   ASSERT_FALSE(wrong);

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "ir/builder.h"
+#include "tune/bounded.h"
 #include "tune/inputs.h"
 
 namespace mirage::tune {
@@ -87,6 +88,31 @@ TEST(Reference, BoundsAreTight) {
   const auto reference = *reference_of(*attention.graph, inputs, {});
   for (size_t i = 0; i < reference[0].values.size(); ++i)
     EXPECT_LT(reference[0].bounds[i], 1e-3) << i;
+}
+
+/// The error that `error` before a function may leave after it, and the one that it leaves at most.
+void expect_bound_near_the_truth(OpKind kind, double x, double error, double (*f)(double)) {
+  BoundedDomain domain(0x1p-24);
+  const Bounded arg{x, 4 * std::fabs(x) + 1, error};
+  const Bounded found = ir::eval_map(kind, domain, {}, std::span<const Bounded>(&arg, 1));
+  double most = 0;
+  for (int i = -100; i <= 100; ++i)
+    most = std::fmax(most, std::fabs(f(x + error * i / 100) - f(x)));
+  EXPECT_NEAR(found.value, f(x), 1e-12 * std::fabs(f(x))) << x;
+  EXPECT_GE(found.error, most) << "at " << x << " with error " << error;
+  const double roundings = 1e-6 * (1 + std::fabs(x));
+  EXPECT_LE(found.error, 4 * most + error + roundings) << "at " << x << " with error " << error;
+}
+
+// As 1 / (1 + exp(-x)) an error above log 2 would bound nothing.
+TEST(Reference, SigmoidAndSiluAreNeverSteep) {
+  const auto sigmoid = [](double x) { return 1 / (1 + std::exp(-x)); };
+  const auto silu = [](double x) { return x / (1 + std::exp(-x)); };
+  for (double x : {-120.0, -89.0, -30.0, -3.0, -0.5, 0.0, 0.7, 2.0, 40.0, 200.0})
+    for (double error : {0.0, 1e-6, 0.01, 0.9, 5.0}) {
+      expect_bound_near_the_truth(OpKind::Sigmoid, x, error, sigmoid);
+      expect_bound_near_the_truth(OpKind::Silu, x, error, silu);
+    }
 }
 
 TEST(Reference, MatmulBroadcastsBatches) {
