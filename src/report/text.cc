@@ -76,13 +76,13 @@ std::string why_nothing_won(const Report& report) {
   return fmt::format("candidate {} was {}: too little to replace it", fastest.number, fastest.lost);
 }
 
-/// A bound wider than the value itself lets anything small pass: that is no agreement.
+/// A bound above the usual size of the values lets anything small pass: that is no agreement.
 std::string weakness(const tune::Deviation& deviation) {
   const int64_t all = deviation.compared + deviation.without_bound;
   if (2 * deviation.sharp >= all) return "";
   return wrapped(
-      fmt::format("WEAK     on ordinary inputs only {} of {} entries are larger than their error "
-                  "bound; the others could be anything small",
+      fmt::format("WEAK     on ordinary inputs only {} of {} entries have an error bound below the "
+                  "mean size of the output",
                   deviation.sharp, all),
       4, 9);
 }

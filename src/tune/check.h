@@ -17,7 +17,7 @@ struct Deviation {
   double max_abs = 0;       // of finite entries
   double max_of_bound = 0;  // largest |difference| / bound: at most 1 for a correct program
   int64_t compared = 0;     // entries with a finite bound
-  int64_t sharp = 0;        // of these, entries larger than their bound: a zero would be refused
+  int64_t sharp = 0;        // of these, entries with a bound below the output's mean size
   int64_t without_bound =
       0;  // entries of which nothing is claimed (overflow, cancellation to nothing)
 };

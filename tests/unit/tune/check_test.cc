@@ -36,11 +36,13 @@ TEST(Check, ComparesEntryByEntry) {
   EXPECT_EQ(compare_one(kInf, 1e300, kInf)->without_bound, 1);
 }
 
-// An entry is sharp if a kernel that leaves it 0 would be refused.
-TEST(Check, CountsEntriesAboveTheirBound) {
-  EXPECT_EQ(compare_one(2.5, 2, 1.9)->sharp, 2);
-  EXPECT_EQ(compare_one(2.5, -2, 1.9 + 3)->sharp, 1);
-  EXPECT_EQ(compare_one(2.5, 2, kInf)->sharp, 1);
+// The other entry is 1 with bound 0. Entries near 0 are no worse than the others.
+TEST(Check, CountsBoundsBelowTheMeanSize) {
+  EXPECT_EQ(compare_one(2, 2, 1.4)->sharp, 2);
+  EXPECT_EQ(compare_one(2, 2, 1.6)->sharp, 1);
+  EXPECT_EQ(compare_one(-2, -2, 1.4)->sharp, 2);
+  EXPECT_EQ(compare_one(0, 0, 0.4)->sharp, 2);
+  EXPECT_EQ(compare_one(2, 2, kInf)->sharp, 1);
   EXPECT_EQ(compare_one(kNan, kNan, kInf)->sharp, 1);
 }
 
