@@ -5,9 +5,13 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
+#include <thread>
+
+#include "util/deadline.h"
 
 namespace mirage::tune {
 namespace {
@@ -97,13 +101,19 @@ Result<void> RecordStore::connect() {
   sqlite3_busy_timeout(raw, kBusyMilliseconds);
   const std::string statements[] = {"PRAGMA journal_mode=WAL", "PRAGMA synchronous=NORMAL",
                                     "PRAGMA quick_check(1)", kSchema};
+  const Deadline patience = Deadline::in_seconds(kBusyMilliseconds * 1e-3);
   for (const std::string& sql : statements) {
     std::string answer;
     const auto keep = [](void* out, int columns, char** values, char**) {
       if (columns > 0 && values[0] != nullptr) *static_cast<std::string*>(out) = values[0];
       return 0;
     };
-    const int status = sqlite3_exec(raw, sql.c_str(), keep, &answer, nullptr);
+    // Where several processes make the file, the change to WAL is refused without any waiting.
+    int status = sqlite3_exec(raw, sql.c_str(), keep, &answer, nullptr);
+    while ((status & 0xff) == SQLITE_BUSY && !patience.is_over()) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      status = sqlite3_exec(raw, sql.c_str(), keep, &answer, nullptr);
+    }
     const bool failed_check = sql.starts_with("PRAGMA quick_check") && answer != "ok";
     if (is_damage(status) || (status == SQLITE_OK && failed_check))
       return fail(Code::Mismatch, "record store {} is damaged: {}", file_,
