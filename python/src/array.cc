@@ -128,11 +128,8 @@ runtime::TensorView view_of(const Seen& array, const Label& label) {
 
 /// First and one past the last byte that a view may touch.
 std::pair<uintptr_t, uintptr_t> extent_of(const runtime::TensorView& view) {
-  int64_t low = 0, high = 0;
-  for (size_t i = 0; i < view.shape.size(); ++i) {
-    if (view.shape[i] == 0) return {0, 0};
-    (view.strides[i] < 0 ? low : high) += (view.shape[i] - 1) * view.strides[i];
-  }
+  if (ir::element_count(view.shape) == 0) return {0, 0};
+  const auto [low, high] = runtime::reach_of(view.shape, view.strides);
   const int64_t bytes = ir::bytes_of(view.dtype);
   const auto base = reinterpret_cast<intptr_t>(view.data);
   return {static_cast<uintptr_t>(base + low * bytes),

@@ -47,6 +47,11 @@ std::vector<Argument> arguments(const std::vector<ir::TensorType>& types,
 
 }  // namespace
 
+std::string pointee(const KernelPlan& plan, size_t i) {
+  return fmt::format("{}{}", i < plan.first_output ? "const " : "",
+                     type_name(plan.params[i].dtype));
+}
+
 void emit_phases(Writer& out, const KernelPlan& plan, const Dialect& dialect) {
   out.line("[[maybe_unused]] int64_t rest = item;");
   std::vector<uint8_t> loops;

@@ -119,7 +119,7 @@ class KernelLowering {
   }
 
   void mark_library(Step& step, std::string_view what) const {
-    if (options_.library && what == "matmul" && step.kind == StepKind::MatMul)
+    if (options_.may_use_blas && what == "matmul" && step.kind == StepKind::MatMul)
       step.is_library = true;
   }
 

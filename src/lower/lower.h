@@ -9,8 +9,8 @@
 namespace mirage::lower {
 
 struct LowerOptions {
-  bool make_safe = true;  // rewrite exponentials with a gauge first (gauge.h)
-  bool library = false;   // matmuls of kernel level may go to a vendor library if there is one
+  bool make_safe = true;      // rewrite exponentials with a gauge first (gauge.h)
+  bool may_use_blas = false;  // matmuls of kernel level may go to a vendor library if there is one
 };
 
 /// Unsupported names what the target cannot do; a graph that verified lowers otherwise.

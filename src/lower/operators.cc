@@ -48,12 +48,6 @@ Grid elementwise_grid(const ir::Shape& shape, int64_t work, size_t skip, const T
   return grid;
 }
 
-int64_t cache_bytes(const Target& target) {
-  for (const MemoryLevel& level : target.memory)
-    if (level.name == "L2") return level.bytes;
-  return 0;
-}
-
 /// `b_bytes`: the right operand of one product.
 Grid matmul_grid(const ir::Shape& result, int64_t depth, int64_t b_bytes, const Target& target) {
   Grid grid;
@@ -62,7 +56,8 @@ Grid matmul_grid(const ir::Shape& result, int64_t depth, int64_t b_bytes, const 
   const int64_t m = result[rank - 2], n = result[rank - 1];
   // Items even out what cores differ in, but each packs its rows of A again: where B stays in the
   // caches there is little to even out.
-  const int64_t wanted = (b_bytes <= cache_bytes(target) ? 1 : 8) * target.units;
+  const MemoryLevel* const cache = level_named(target, "L2");
+  const int64_t wanted = (cache && b_bytes <= cache->bytes ? 1 : 8) * target.units;
   int64_t items = 1;
   for (size_t axis = 0; axis + 2 < rank; ++axis) {
     split(grid, axis, result[axis]);

@@ -59,6 +59,12 @@ std::vector<Target> make_table() {
 
 }  // namespace
 
+const MemoryLevel* level_named(const Target& target, std::string_view name) {
+  for (const MemoryLevel& level : target.memory)
+    if (level.name == name) return &level;
+  return nullptr;
+}
+
 std::span<const Target> target_table() {
   static const std::vector<Target> table = make_table();
   return table;

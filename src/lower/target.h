@@ -39,6 +39,9 @@ struct Target {
   int units = 1;  // CPU: cores this process may use, from the machine; GPU: multiprocessors
 };
 
+/// Null if the target has no such level.
+const MemoryLevel* level_named(const Target& target, std::string_view name);
+
 /// All rows; `units` is that of this machine for CPU rows.
 std::span<const Target> target_table();
 

@@ -21,7 +21,7 @@ Track candidate_zero(const Run& run) {
 Track library_twin(const Run& run) {
   Track track = candidate_zero(run);
   track.proposal.plan = "the program as written, matrix products by the vendor's library";
-  track.wants_library = true;
+  track.wants_blas = true;
   return track;
 }
 

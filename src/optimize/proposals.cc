@@ -20,14 +20,15 @@ search::Limits limits_of(const lower::Target& target, int threads) {
   const bool is_gpu = target.backend != lower::Backend::Cpu;
   limits.cores = is_gpu ? target.units : threads;
   limits.scratch_bytes = static_cast<double>(target.scratch_bytes);
-  for (const lower::MemoryLevel& level : target.memory) {
-    if (is_gpu && level.name == "memory")
-      limits.memory_bytes_per_second = level.gigabytes_per_second * 1e9 * target.units;
-    if (level.name == "L1") limits.l1_bytes = static_cast<double>(level.bytes);
-    if (level.name == "L2") limits.l2_bytes = static_cast<double>(level.bytes);
-    if (level.name == "L2" && level.gigabytes_per_second > 0)
-      limits.cache_bytes_per_second = level.gigabytes_per_second * 1e9;
+  if (const auto* level = lower::level_named(target, "L1"))
+    limits.l1_bytes = static_cast<double>(level->bytes);
+  if (const auto* level = lower::level_named(target, "L2")) {
+    limits.l2_bytes = static_cast<double>(level->bytes);
+    if (level->gigabytes_per_second > 0)
+      limits.cache_bytes_per_second = level->gigabytes_per_second * 1e9;
   }
+  if (const auto* level = lower::level_named(target, "memory"); level && is_gpu)
+    limits.memory_bytes_per_second = level->gigabytes_per_second * 1e9 * target.units;
   // About 2.5 GHz, half of the peak: what tiles of ordinary sizes reach.
   if (target.flops_per_cycle > 0) limits.matmul_flops_per_second = target.flops_per_cycle * 1.25e9;
   return limits;

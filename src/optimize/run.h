@@ -30,7 +30,7 @@ struct Average {
 /// A candidate on its way.
 struct Track {
   Proposal proposal;
-  bool wants_library = false;  // matrix products of the vendor's library, where lowering can use it
+  bool wants_blas = false;  // matrix products of the vendor's library, where lowering can use it
   CandidateReport report;
   std::optional<Built> built;  // candidate 0: from the start, but perhaps not compiled
   std::optional<tune::Measured> measured;

@@ -45,8 +45,7 @@ class Builders {
     for (size_t index = next_++; index < run_.tracks.size(); index = next_++) {
       if (index > 0) wait_for_baseline();
       // Whoever builds candidate 0 begins at once. Failing here costs nothing but time.
-      if (index > 0 && run_.build.target.backend == lower::Backend::Cpu &&
-          wants_precompiled_.exchange(false)) {
+      if (index > 0 && wants_precompiled_.exchange(false)) {
         runtime::CompileOptions options = run_.build.compile;
         options.deadline = run_.end_of(kBuildEnd);
         (void)runtime::precompile(codegen::unit_for(run_.build.target), options);
@@ -100,7 +99,7 @@ class Builders {
     const Deadline end = run_.end_of(kBuildEnd);
     if (may) {
       BuildOptions options = run_.build;
-      options.lower.library = track.wants_library;
+      options.lower.may_use_blas = track.wants_blas;
       options.compile.deadline = end;
       const double begun = run_.elapsed();
       Stage stage = Stage::Verify;

@@ -34,6 +34,7 @@ Result<Proposals> propose(Run& run) {
   Proposals proposals(std::move(found.structures), limits_of(run.build.target, run.threads));
   report.schedules = static_cast<int64_t>(proposals.schedules());
   run.wants_precompiled =
+      run.build.target.backend == lower::Backend::Cpu &&
       std::min<int64_t>(report.schedules, run.options.top) >= kWorthPrecompiling &&
       run.options.time_limit_seconds >= kPlentyOfTime;
   run.spend("search", begun);

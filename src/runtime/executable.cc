@@ -2,6 +2,8 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 namespace mirage::runtime {
 namespace {
 
@@ -28,6 +30,14 @@ Result<void> check_one(const char* what, size_t index, const codegen::Argument& 
 }
 
 }  // namespace
+
+Reach reach_of(std::span<const int64_t> shape, std::span<const int64_t> strides) {
+  Reach reach;
+  for (size_t axis = 0; axis < shape.size(); ++axis)
+    (strides[axis] < 0 ? reach.low : reach.high) +=
+        std::max<int64_t>(shape[axis] - 1, 0) * strides[axis];
+  return reach;
+}
 
 Result<void> check_arguments(const codegen::SourceUnit& unit, std::span<const TensorView> inputs,
                              std::span<const TensorView> outputs) {

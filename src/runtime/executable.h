@@ -17,6 +17,13 @@ struct TensorView {
   std::vector<int64_t> shape, strides;
 };
 
+/// Offsets in elements, from index 0, of the lowest and the highest element; axes without elements
+/// count as one of length 1.
+struct Reach {
+  int64_t low = 0, high = 0;
+};
+Reach reach_of(std::span<const int64_t> shape, std::span<const int64_t> strides);
+
 class Executable {
  public:
   virtual ~Executable() = default;
@@ -30,6 +37,28 @@ class Executable {
   virtual Result<void> run(std::span<const TensorView> inputs, std::span<const TensorView> outputs,
                            int threads) const = 0;
 };
+
+/// The addresses of a unit's buffers in their order: input(i), output(i) or workspace(offset).
+template <class Address, class Input, class Output, class Workspace>
+std::vector<Address> buffer_addresses(const codegen::SourceUnit& unit, const Input& input,
+                                      const Output& output, const Workspace& workspace) {
+  std::vector<Address> addresses;
+  addresses.reserve(unit.buffers.size());
+  for (const codegen::Buffer& buffer : unit.buffers) {
+    switch (buffer.source) {
+      case codegen::BufferSource::Input:
+        addresses.push_back(input(buffer.index));
+        break;
+      case codegen::BufferSource::Output:
+        addresses.push_back(output(buffer.index));
+        break;
+      case codegen::BufferSource::Workspace:
+        addresses.push_back(workspace(buffer.offset));
+        break;
+    }
+  }
+  return addresses;
+}
 
 /// BadInput unless the views fit the arguments.
 Result<void> check_arguments(const codegen::SourceUnit& unit, std::span<const TensorView> inputs,

@@ -15,6 +15,8 @@ class Library {
   /// The first of the names that can be loaded; it stays loaded. Unsupported says what was tried.
   static Result<Library> open(std::string_view what, const std::vector<std::string>& names);
 
+  /// Null if it is not there.
+  void* symbol(const char* name) const;
   /// Fills in a pointer to a function; whether it is there.
   template <class F>
   bool find(const char* name, F*& function) const {
@@ -23,8 +25,6 @@ class Library {
   }
 
  private:
-  void* symbol(const char* name) const;
-
   void* handle_ = nullptr;
 };
 

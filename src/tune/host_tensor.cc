@@ -13,14 +13,11 @@ void HostTensor::Free::operator()(std::byte* memory) const { std::free(memory); 
 Result<HostTensor> HostTensor::make(ir::TensorType type, ir::Strides strides) {
   HostTensor tensor;
   if (strides.empty()) strides = ir::row_major_strides(type.shape);
-  int64_t highest = 0;
-  for (size_t axis = 0; axis < type.shape.size(); ++axis) {
-    const int64_t reach = std::max<int64_t>(type.shape[axis] - 1, 0) * strides[axis];
-    (reach < 0 ? tensor.origin_ : highest) += reach < 0 ? -reach : reach;
-  }
+  const runtime::Reach reach = runtime::reach_of(type.shape, strides);
+  tensor.origin_ = -reach.low;
   tensor.type_ = std::move(type);
   tensor.strides_ = std::move(strides);
-  const auto elements = static_cast<size_t>(tensor.origin_ + highest + 1);
+  const auto elements = static_cast<size_t>(reach.high - reach.low + 1);
   const auto size = static_cast<size_t>(ir::bytes_of(tensor.type_.dtype));
   tensor.bytes_ = (elements * size + 63) / 64 * 64;
   // The system grants more than it has and kills whoever uses it.

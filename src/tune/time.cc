@@ -69,10 +69,4 @@ Result<std::vector<Timing>> take_samples(std::span<const Sampler> samplers,
   return timings;
 }
 
-Result<Timing> time_calls(const std::function<Result<void>()>& call, const TimeOptions& options) {
-  MIRAGE_TRY(const Sampler sampler, sampler_of(call, options));
-  MIRAGE_TRY(const std::vector<Timing> timings, take_samples({&sampler, 1}, options));
-  return timings[0];
-}
-
 }  // namespace mirage::tune

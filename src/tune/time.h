@@ -44,7 +44,4 @@ Result<Sampler> sampler_of(std::function<Result<void>()> call, const TimeOptions
 Result<std::vector<Timing>> take_samples(std::span<const Sampler> samplers,
                                          const TimeOptions& options);
 
-/// Both for one call.
-Result<Timing> time_calls(const std::function<Result<void>()>& call, const TimeOptions& options);
-
 }  // namespace mirage::tune

@@ -20,16 +20,9 @@ void emit_kernel(Writer& out, const KernelPlan& plan) {
   out.open(
       "void run([[maybe_unused]] void* const* buffers, int64_t begin, int64_t end, "
       "[[maybe_unused]] std::byte* scratch, [[maybe_unused]] Workspace& workspace) {{");
-  for (size_t i = 0; i < plan.params.size(); ++i) {
-    const lower::Param& param = plan.params[i];
-    const std::string_view qualifier = i < plan.first_output ? "const " : "";
-    out.line("[[maybe_unused]] {}{}* const {} = static_cast<{}{}*>(buffers[{}]) + {};", qualifier,
-             type_name(param.dtype), param_name(plan, i), qualifier, type_name(param.dtype),
-             param.buffer, param.offset);
-  }
-  for (size_t i = 0; i < plan.scratch.size(); ++i)
-    out.line("[[maybe_unused]] {0}* const {1} = reinterpret_cast<{0}*>(scratch + {2});",
-             type_name(plan.scratch[i].dtype), scratch_name(plan, i), plan.scratch[i].offset);
+  emit_pointers(out, plan, [&](size_t i) {
+    return fmt::format("static_cast<{}*>(buffers[{}])", pointee(plan, i), plan.params[i].buffer);
+  });
   out.open("for (int64_t item = begin; item < end; ++item) {{");
   emit_phases(out, plan, kDialect);
   out.close();

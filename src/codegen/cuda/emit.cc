@@ -35,22 +35,13 @@ constexpr Dialect kDialect{emit_matmul};
 void emit_kernel(Writer& out, const KernelPlan& plan) {
   std::vector<std::string> parameters;
   for (size_t i = 0; i < plan.params.size(); ++i)
-    parameters.push_back(fmt::format("{}{}* __restrict__ b{}",
-                                     i < plan.first_output ? "const " : "",
-                                     type_name(plan.params[i].dtype), i));
+    parameters.push_back(fmt::format("{}* __restrict__ b{}", pointee(plan, i), i));
   out.line("extern \"C\" __global__ void __launch_bounds__({})", kThreads);
   out.open("{}({}) {{", plan.name, fmt::join(parameters, ", "));
   out.line("using T = {};", type_name(plan.compute));
   out.line("using V = T;");
   out.line("extern __shared__ __align__(128) unsigned char scratch[];");
-  for (size_t i = 0; i < plan.params.size(); ++i) {
-    const lower::Param& param = plan.params[i];
-    out.line("[[maybe_unused]] {}{}* const {} = b{} + {};", i < plan.first_output ? "const " : "",
-             type_name(param.dtype), param_name(plan, i), i, param.offset);
-  }
-  for (size_t i = 0; i < plan.scratch.size(); ++i)
-    out.line("[[maybe_unused]] {0}* const {1} = reinterpret_cast<{0}*>(scratch + {2});",
-             type_name(plan.scratch[i].dtype), scratch_name(plan, i), plan.scratch[i].offset);
+  emit_pointers(out, plan, [](size_t i) { return fmt::format("b{}", i); });
   out.line("const int64_t item = block_index();");
   emit_phases(out, plan, kDialect);
   out.close();

@@ -105,20 +105,9 @@ class SharedObject final : public Executable {
     std::byte* const workspace = memory.bytes.reserve(static_cast<size_t>(bytes));
     if (!workspace)
       return fail(Code::LimitExceeded, "no memory for {} bytes of intermediate values", bytes);
-    std::vector<void*> buffers;
-    for (const codegen::Buffer& buffer : unit_.buffers) {
-      switch (buffer.source) {
-        case codegen::BufferSource::Input:
-          buffers.push_back(inputs[buffer.index].data);
-          break;
-        case codegen::BufferSource::Output:
-          buffers.push_back(outputs[buffer.index].data);
-          break;
-        case codegen::BufferSource::Workspace:
-          buffers.push_back(workspace + buffer.offset);
-          break;
-      }
-    }
+    const auto buffers = buffer_addresses<void*>(
+        unit_, [&](size_t i) { return inputs[i].data; }, [&](size_t i) { return outputs[i].data; },
+        [&](int64_t offset) { return workspace + offset; });
     for (size_t i = 0; i < unit_.entries.size(); ++i) {
       const int64_t items = unit_.entries[i].items;
       const int workers = static_cast<int>(std::min<int64_t>(threads, items));

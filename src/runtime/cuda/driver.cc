@@ -37,7 +37,6 @@ Result<Gpu> open() {
   };
   gpu.multiprocessors = attribute(kMultiprocessors);
   gpu.architecture = 10 * attribute(kMajor) + attribute(kMinor);
-  gpu.shared_bytes = attribute(kSharedBytesOptIn);
   gpu.l2_bytes = attribute(kL2Bytes);
   MIRAGE_TRY_VOID(driver.check(driver.context_retain(&gpu.context, gpu.device), "context"));
   return gpu;

@@ -29,8 +29,6 @@ using GraphExec = GraphExecTag*;
 // X(name in the driver, member, parameters)
 #define MIRAGE_CUDA_FUNCTIONS(X)                                                             \
   X(cuInit, init, (unsigned))                                                                \
-  X(cuDriverGetVersion, driver_version, (int*))                                              \
-  X(cuDeviceGetCount, device_count, (int*))                                                  \
   X(cuDeviceGet, device_get, (Device*, int))                                                 \
   X(cuDeviceGetName, device_name, (char*, int, Device))                                      \
   X(cuDeviceGetAttribute, device_attribute, (int*, int, Device))                             \
@@ -40,7 +38,6 @@ using GraphExec = GraphExecTag*;
   X(cuModuleUnload, module_unload, (Module))                                                 \
   X(cuModuleGetFunction, module_function, (Function*, Module, const char*))                  \
   X(cuFuncSetAttribute, function_set, (Function, int, int))                                  \
-  X(cuFuncGetAttribute, function_get, (int*, int, Function))                                 \
   X(cuLaunchKernel, launch,                                                                  \
     (Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Stream, \
      void**, void**))                                                                        \
@@ -48,7 +45,6 @@ using GraphExec = GraphExecTag*;
   X(cuMemFree_v2, free, (DevicePtr))                                                         \
   X(cuMemcpyHtoD_v2, to_device, (DevicePtr, const void*, size_t))                            \
   X(cuMemcpyDtoH_v2, to_host, (void*, DevicePtr, size_t))                                    \
-  X(cuMemsetD8_v2, set_bytes, (DevicePtr, unsigned char, size_t))                            \
   X(cuStreamCreate, stream_create, (Stream*, unsigned))                                      \
   X(cuStreamDestroy_v2, stream_destroy, (Stream))                                            \
   X(cuStreamSynchronize, stream_synchronize, (Stream))                                       \
@@ -76,9 +72,8 @@ struct Driver {
 };
 
 // Attributes of devices and functions.
-inline constexpr int kMultiprocessors = 16, kMajor = 75, kMinor = 76, kSharedBytesOptIn = 97,
-                     kL2Bytes = 38;
-inline constexpr int kFunctionLocalBytes = 3, kFunctionRegisters = 4, kFunctionMaxDynamicShared = 8;
+inline constexpr int kMultiprocessors = 16, kL2Bytes = 38, kMajor = 75, kMinor = 76;
+inline constexpr int kFunctionMaxDynamicShared = 8;
 
 /// What this process computes on: device 0 and its primary context, which other libraries share.
 struct Gpu {
@@ -88,7 +83,7 @@ struct Gpu {
   std::string name{};
   int multiprocessors = 0;
   int architecture = 0;  // 90 for 9.0
-  int64_t shared_bytes = 0, l2_bytes = 0;
+  int64_t l2_bytes = 0;
 };
 
 /// Unsupported where there is no driver or no device. Made once; makes the context current in the

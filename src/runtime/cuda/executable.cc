@@ -27,20 +27,9 @@ Result<void> CudaExecutable::run(std::span<const TensorView> inputs,
 Result<void> CudaExecutable::launch(std::span<const DevicePtr> inputs,
                                     std::span<const DevicePtr> outputs, Stream stream) const {
   MIRAGE_TRY(const DevicePtr workspace, workspace_of(stream));
-  std::vector<DevicePtr> buffers;
-  for (const codegen::Buffer& buffer : unit_.buffers) {
-    switch (buffer.source) {
-      case codegen::BufferSource::Input:
-        buffers.push_back(inputs[buffer.index]);
-        break;
-      case codegen::BufferSource::Output:
-        buffers.push_back(outputs[buffer.index]);
-        break;
-      case codegen::BufferSource::Workspace:
-        buffers.push_back(workspace + static_cast<uint64_t>(buffer.offset));
-        break;
-    }
-  }
+  auto buffers = buffer_addresses<DevicePtr>(
+      unit_, [&](size_t i) { return inputs[i]; }, [&](size_t i) { return outputs[i]; },
+      [&](int64_t offset) { return workspace + static_cast<uint64_t>(offset); });
   for (size_t i = 0; i < unit_.entries.size(); ++i) {
     const codegen::Entry& entry = unit_.entries[i];
     if (entry.items == 0) continue;

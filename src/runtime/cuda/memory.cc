@@ -1,5 +1,7 @@
 #include "runtime/cuda/memory.h"
 
+#include <algorithm>
+
 namespace mirage::runtime::cuda {
 
 Memory::~Memory() {
@@ -17,13 +19,9 @@ Result<Memory> Memory::make(const Gpu& gpu, size_t bytes) {
 Result<Mirror> Mirror::make(const Gpu& gpu, const TensorView& view) {
   Mirror mirror;
   mirror.gpu_ = &gpu;
-  int64_t low = 0, high = 0;
-  bool is_empty = false;
-  for (size_t i = 0; i < view.shape.size(); ++i) {
-    is_empty |= view.shape[i] == 0;
-    (view.strides[i] < 0 ? low : high) += (view.shape[i] - 1) * view.strides[i];
-  }
+  const bool is_empty = std::find(view.shape.begin(), view.shape.end(), 0) != view.shape.end();
   if (!is_empty) {
+    const auto [low, high] = reach_of(view.shape, view.strides);
     const int64_t element = ir::bytes_of(view.dtype);
     mirror.origin_ = static_cast<size_t>(-low * element);
     mirror.bytes_ = static_cast<size_t>((high - low + 1) * element);

@@ -114,7 +114,7 @@ TEST(CpuLibrary, AVendorProductOrOursIsTheProduct) {
       (*ir::parse("kernel(%a: f32[3,5], %b: f32[5,4]) -> f32[3,4] { %y = matmul "
                   "%a, %b return %y }"))[0];
   lower::LowerOptions options;
-  options.library = true;
+  options.may_use_blas = true;
   const auto program = lower::lower(graph, *lower::target_named("cpu"), options);
   ASSERT_TRUE(program);
   const auto unit = codegen::emit_cpu(*program);

@@ -5,6 +5,12 @@
 namespace mirage::tune {
 namespace {
 
+Result<Timing> time_calls(const std::function<Result<void>()>& call, const TimeOptions& options) {
+  MIRAGE_TRY(const Sampler sampler, sampler_of(call, options));
+  MIRAGE_TRY(const std::vector<Timing> timings, take_samples({&sampler, 1}, options));
+  return timings[0];
+}
+
 TEST(Time, SummaryOfSamples) {
   const Timing timing = summarize({5, 1, 4, 2, 3, 6, 7, 8, 9, 10, 100});
   EXPECT_EQ(timing.median_us, 6);

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "ir/text.h"
+#include "unit/verify/support.h"
 #include "verify/replay.h"
 #include "verify/verify.h"
 
@@ -28,12 +28,6 @@ struct Row {
 };
 
 class Adversarial : public testing::TestWithParam<Row> {};
-
-ir::GraphPtr graph_of(const std::string& inputs, const std::string& body) {
-  auto graphs = ir::parse("kernel @g(" + inputs + ") {\n" + body + "\n}\n");
-  EXPECT_TRUE(graphs) << graphs.error().message << "\n" << body;
-  return graphs ? (*graphs)[0] : nullptr;
-}
 
 TEST_P(Adversarial, HasTheRightVerdict) {
   const Row& row = GetParam();

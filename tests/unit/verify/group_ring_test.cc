@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "ir/text.h"
+#include "unit/verify/support.h"
 #include "util/rng.h"
 #include "verify/verify.h"
 
@@ -80,13 +80,9 @@ class DependentExponents : public testing::TestWithParam<Pair> {};
 
 // Exponents that share all their inputs: the scalar test has no bound of its own.
 TEST_P(DependentExponents, HaveABound) {
-  const auto parse = [](const std::string& body) {
-    auto graphs =
-        ir::parse("kernel @g(" + std::string(GetParam().inputs) + ") {\n" + body + "\n}\n");
-    EXPECT_TRUE(graphs) << graphs.error().message;
-    return (*graphs)[0];
-  };
-  const auto verdict = verify(*parse(GetParam().reference), *parse(GetParam().candidate));
+  const Pair& pair = GetParam();
+  const auto verdict =
+      verify(*graph_of(pair.inputs, pair.reference), *graph_of(pair.inputs, pair.candidate));
   ASSERT_TRUE(verdict) << verdict.error().message;
   ASSERT_TRUE(verdict->is_equivalent()) << to_string(*verdict);
   EXPECT_LE(verdict->log2_error_bound, -50) << to_string(*verdict);

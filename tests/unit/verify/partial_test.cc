@@ -2,15 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include "ir/text.h"
+#include "unit/verify/support.h"
 
 namespace mirage::verify {
 namespace {
 
 bool is_partial(const std::string& body) {
-  const auto graphs = ir::parse("kernel @g(%x: f32[8,16], %y: f32[8,16]) {\n" + body + "\n}\n");
-  EXPECT_TRUE(graphs) << graphs.error().message << "\n" << body;
-  return verify::is_partial(*(*graphs)[0]);
+  return verify::is_partial(*graph_of("%x: f32[8,16], %y: f32[8,16]", body));
 }
 
 TEST(Partial, FollowsFromTheBody) {

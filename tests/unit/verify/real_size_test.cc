@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "ir/text.h"
+#include "unit/verify/support.h"
 #include "verify/verify.h"
 
 namespace mirage::verify {
@@ -12,12 +13,7 @@ namespace {
 
 Result<RealSizeCheck> check(const std::string& inputs, const std::string& a, const std::string& b,
                             uint64_t work = kSearchWork) {
-  const auto parse = [&](const std::string& body) {
-    auto graphs = ir::parse("kernel @g(" + inputs + ") {\n" + body + "\n}\n");
-    EXPECT_TRUE(graphs) << graphs.error().message << "\n" << body;
-    return (*graphs)[0];
-  };
-  return check_real_size(*parse(a), *parse(b), {0}, 1, work);
+  return check_real_size(*graph_of(inputs, a), *graph_of(inputs, b), {0}, 1, work);
 }
 
 struct Wrong {

@@ -3,18 +3,14 @@
 #include <gtest/gtest.h>
 
 #include "ir/text.h"
+#include "unit/verify/support.h"
 #include "verify/replay.h"
 
 namespace mirage::verify {
 namespace {
 
 Result<Verdict> compare(const std::string& inputs, const std::string& a, const std::string& b) {
-  const auto parse = [&](const std::string& body) {
-    auto graphs = ir::parse("kernel @g(" + inputs + ") {\n" + body + "\n}\n");
-    EXPECT_TRUE(graphs) << graphs.error().message << "\n" << body;
-    return (*graphs)[0];
-  };
-  return verify(*parse(a), *parse(b));
+  return verify(*graph_of(inputs, a), *graph_of(inputs, b));
 }
 
 struct Pair {
