@@ -66,8 +66,8 @@ const MemoryLevel* level_named(const Target& target, std::string_view name) {
 }
 
 std::span<const Target> target_table() {
-  static const std::vector<Target> table = make_table();
-  return table;
+  static const std::vector<Target> kTable = make_table();
+  return kTable;
 }
 
 bool runs_here(const Target& target) {

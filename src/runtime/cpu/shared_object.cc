@@ -24,8 +24,8 @@ struct Entries {
 
 /// Asked once: the system's answer takes longer than a small program.
 int cores() {
-  static const int count = static_cast<int>(std::thread::hardware_concurrency());
-  return count;
+  static const int kCount = static_cast<int>(std::thread::hardware_concurrency());
+  return kCount;
 }
 
 struct Closer {

@@ -16,8 +16,8 @@ Result<Driver> load() {
 }
 
 const Result<Driver>& loaded() {
-  static const Result<Driver> driver = load();
-  return driver;
+  static const Result<Driver> kDriver = load();
+  return kDriver;
 }
 
 Result<Gpu> open() {
@@ -53,10 +53,11 @@ Result<void> Driver::check(int status, std::string_view what) const {
 }
 
 Result<const Gpu*> gpu() {
-  static const Result<Gpu> opened = open();
-  if (!opened) return tl::unexpected(opened.error());
-  MIRAGE_TRY_VOID(opened->driver->check(opened->driver->context_set(opened->context), "context"));
-  return &*opened;
+  static const Result<Gpu> kOpened = open();
+  if (!kOpened) return tl::unexpected(kOpened.error());
+  MIRAGE_TRY_VOID(
+      kOpened->driver->check(kOpened->driver->context_set(kOpened->context), "context"));
+  return &*kOpened;
 }
 
 }  // namespace mirage::runtime::cuda

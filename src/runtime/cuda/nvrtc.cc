@@ -69,8 +69,8 @@ Result<Api> load() {
 }
 
 const Result<Api>& api() {
-  static const Result<Api> loaded = load();
-  return loaded;
+  static const Result<Api> kLoaded = load();
+  return kLoaded;
 }
 
 std::string log_of(const Api& nvrtc, Program program) {
