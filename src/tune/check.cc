@@ -15,17 +15,6 @@ std::string index_text(const ir::Shape& shape, int64_t entry) {
   return "[" + text;
 }
 
-/// Of the finite ones.
-double mean_size(std::span<const double> values) {
-  double sum = 0, count = 0;
-  for (double value : values) {
-    if (!std::isfinite(value)) continue;
-    sum += std::fabs(value);
-    ++count;
-  }
-  return count > 0 ? sum / count : 0;
-}
-
 }  // namespace
 
 Result<Deviation> compare(std::span<const HostTensor> outputs,

@@ -3,18 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <thread>
 
 #include "ir/element.h"
 #include "tune/bounded.h"
-
-// Faster where the processor has wide vectors; the loop is the same.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
-    !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
-#define MIRAGE_WIDE __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define MIRAGE_WIDE
-#endif
+#include "tune/loops.h"
 
 namespace mirage::tune {
 namespace {
@@ -22,9 +14,7 @@ namespace {
 using ir::Op;
 using ir::OpKind;
 using ir::Shape;
-using ir::Strides;
 
-constexpr size_t kLook = 1 << 16;  // elements between looks at the clock
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
 /// A value of the graph while it is evaluated: row-major.
@@ -35,44 +25,6 @@ struct Plane {
 
   double error_at(size_t i) const { return error.empty() ? 0 : error[i]; }
 };
-
-/// Strides of an operand seen in the result's shape: 0 where it is broadcast.
-Strides broadcast_strides(const Shape& operand, const Shape& result) {
-  const Strides own = ir::row_major_strides(operand);
-  Strides strides(result.size(), 0);
-  const size_t lead = result.size() - operand.size();
-  for (size_t axis = 0; axis < operand.size(); ++axis)
-    if (operand[axis] != 1) strides[lead + axis] = own[axis];
-  return strides;
-}
-
-std::vector<int64_t> offsets_of(const Shape& shape, const Strides& strides) {
-  std::vector<int64_t> offsets;
-  offsets.reserve(static_cast<size_t>(ir::element_count(shape)));
-  for_each_offset(shape, strides, [&](int64_t offset) { offsets.push_back(offset); });
-  return offsets;
-}
-
-MIRAGE_WIDE void add_scaled(double* __restrict out, const double* __restrict in, double scale,
-                            int64_t count) {
-  for (int64_t i = 0; i < count; ++i) out[i] += scale * in[i];
-}
-
-/// Rows [first, last) of the batched product, all batches counted through.
-void multiply_rows(const std::vector<double>& a, const std::vector<double>& b,
-                   std::vector<double>& out, const std::vector<int64_t>& batch_a,
-                   const std::vector<int64_t>& batch_b, int64_t m, int64_t k, int64_t n,
-                   int64_t first, int64_t last, const Deadline& deadline) {
-  constexpr int64_t kBlock = 64;  // rows of b that stay in cache while rows of a go by
-  for (int64_t k0 = 0; k0 < k; k0 += kBlock)
-    for (int64_t row = first; row < last && !deadline.is_over(); ++row) {
-      const auto batch = static_cast<size_t>(row / m);
-      const double* row_a = a.data() + batch_a[batch] * m * k + row % m * k;
-      const double* matrix_b = b.data() + batch_b[batch] * k * n;
-      for (int64_t i = k0; i < std::min(k, k0 + kBlock); ++i)
-        add_scaled(out.data() + row * n, matrix_b + i * n, row_a[i], n);
-    }
-}
 
 class Evaluator {
  public:
@@ -170,9 +122,7 @@ class Evaluator {
     std::vector<std::vector<int64_t>> offsets;
     for (size_t i = 0; i < op.operands.size(); ++i) {
       const Plane& in = operand(op, i);
-      offsets.push_back(in.shape == out.shape
-                            ? std::vector<int64_t>{}
-                            : offsets_of(out.shape, broadcast_strides(in.shape, out.shape)));
+      offsets.push_back(broadcast_offsets(in.shape, out.shape));
     }
     BoundedDomain domain(unit(type.dtype));
     out.error.resize(out.value.size());
@@ -194,14 +144,7 @@ class Evaluator {
 
   void contract(const Op& op, const ir::TensorType& type, Plane& out) {
     const Plane &a = operand(op, 0), &b = operand(op, 1);
-    const size_t rank = out.shape.size();
-    const int64_t m = out.shape[rank - 2], n = out.shape[rank - 1], k = a.shape.back();
-    const Shape batch(out.shape.begin(), out.shape.end() - 2);
-    const auto batches = [&](const Shape& shape) {
-      return offsets_of(batch, broadcast_strides(Shape(shape.begin(), shape.end() - 2), batch));
-    };
-    const auto batch_a = batches(a.shape), batch_b = batches(b.shape);
-    const int64_t rows = static_cast<int64_t>(batch_a.size()) * m;
+    const Product product(a.shape, b.shape, out.shape);
     out.error.assign(out.value.size(), 0);
     // |a b - a' b'| <= Ea |b| + (|a| + Ea) Eb, and the roundings of the sum.
     std::vector<double> most_a;
@@ -209,44 +152,33 @@ class Evaluator {
       most_a = a.magnitude;
       for (size_t i = 0; i < most_a.size(); ++i) most_a[i] += a.error_at(i);
     }
-    const auto work = [&](int64_t first, int64_t last) {
+    product.on_threads(options_.threads, [&](int64_t first, int64_t last) {
       const auto add = [&](const std::vector<double>& x, const std::vector<double>& y,
                            std::vector<double>& to) {
-        multiply_rows(x, y, to, batch_a, batch_b, m, k, n, first, last, options_.deadline);
+        product.add(x, y, to, first, last, options_.deadline);
       };
       add(a.value, b.value, out.value);
       add(a.magnitude, b.magnitude, out.magnitude);
       if (!a.error.empty()) add(a.error, b.magnitude, out.error);
       if (!b.error.empty()) add(most_a, b.error, out.error);
-    };
-    const int64_t share =
-        std::max<int64_t>((rows + options_.threads - 1) / std::max(options_.threads, 1), 1);
-    std::vector<std::thread> helpers;
-    for (int64_t first = share; first < rows; first += share)
-      helpers.emplace_back(work, first, std::min(rows, first + share));
-    work(0, std::min(rows, share));
-    for (std::thread& helper : helpers) helper.join();
-    const double roundings = sum_roundings(k, type.dtype);
+    });
+    const double roundings = sum_roundings(product.terms(), type.dtype);
     for (size_t i = 0; i < out.error.size(); ++i) out.error[i] += roundings * out.magnitude[i];
   }
 
   void reduce(const Op& op, const ir::TensorType& type, Plane& out) {
     const Plane& in = operand(op, 0);
-    const auto axis = static_cast<size_t>(op.attrs.axis);
-    const int64_t n = in.shape[axis];
-    int64_t inner = 1;
-    for (size_t i = axis + 1; i < in.shape.size(); ++i) inner *= in.shape[i];
+    const ReducedAxis axis(in.shape, op.attrs.axis);
     const bool is_max = ir::def(op.kind).combine == ir::Combine::Max;
-    const double roundings = is_max ? 0 : sum_roundings(n, type.dtype);
+    const double roundings = is_max ? 0 : sum_roundings(axis.n, type.dtype);
     const double divisor =
-        ir::def(op.kind).combine == ir::Combine::Mean ? static_cast<double>(n) : 1;
+        ir::def(op.kind).combine == ir::Combine::Mean ? static_cast<double>(axis.n) : 1;
     out.error.assign(out.value.size(), 0);
     for (size_t e = 0; e < out.value.size(); ++e) {
-      const int64_t at = static_cast<int64_t>(e);
-      const int64_t start = at / inner * n * inner + at % inner;
+      const int64_t start = axis.start(static_cast<int64_t>(e));
       Bounded all{is_max ? -kInf : 0, 0, 0};
-      for (int64_t i = 0; i < n && !(is_max && std::isnan(all.value)); ++i) {
-        const auto j = static_cast<size_t>(start + i * inner);
+      for (int64_t i = 0; i < axis.n && !(is_max && std::isnan(all.value)); ++i) {
+        const auto j = static_cast<size_t>(start + i * axis.inner);
         if (is_max) {
           if (!(in.value[j] <= all.value)) all.value = in.value[j];
           all.magnitude = std::max(all.magnitude, in.magnitude[j]);
@@ -276,39 +208,15 @@ class Evaluator {
   }
 
   void move(const Op& op, Plane& out) {
-    for (size_t i = 0; i < op.operands.size(); ++i)
-      if (!operand(op, i).error.empty()) out.error.resize(out.value.size(), 0);
-    if (op.kind == OpKind::Concat) return concat(op, out);
-    const Plane& in = operand(op, 0);
-    Strides strides = ir::row_major_strides(in.shape);
-    int64_t start = 0;
-    if (op.kind == OpKind::Reshape) {
-      strides = ir::row_major_strides(out.shape);
-    } else if (op.kind == OpKind::Transpose) {
-      const Strides own = strides;
-      for (size_t i = 0; i < own.size(); ++i)
-        strides[i] = own[static_cast<size_t>(op.attrs.ints[i])];
-    } else if (op.kind == OpKind::Narrow) {
-      start = op.attrs.ints[0] * strides[static_cast<size_t>(op.attrs.axis)];
-    }
-    size_t to = 0;
-    for_each_offset(out.shape, strides, [&](int64_t offset) {
-      copy(in, static_cast<size_t>(start + offset), out, to++);
-    });
-  }
-
-  void concat(const Op& op, Plane& out) {
-    const auto axis = static_cast<size_t>(op.attrs.axis);
-    const Strides strides = ir::row_major_strides(out.shape);
-    int64_t start = 0;
+    std::vector<Shape> shapes;
     for (size_t i = 0; i < op.operands.size(); ++i) {
-      const Plane& in = operand(op, i);
-      size_t from = 0;
-      for_each_offset(in.shape, strides, [&](int64_t offset) {
-        copy(in, from++, out, static_cast<size_t>(offset + start * strides[axis]));
-      });
-      start += in.shape[axis];
+      if (!operand(op, i).error.empty()) out.error.resize(out.value.size(), 0);
+      shapes.push_back(operand(op, i).shape);
     }
+    const std::vector<Moved> moves = moves_of(op, shapes, out.shape);
+    for (size_t i = 0; i < moves.size(); ++i)
+      moves[i].for_each(operand(op, i).value.size(), out.value.size(),
+                        [&](size_t from, size_t to) { copy(operand(op, i), from, out, to); });
   }
 
   ReferenceOutput finish(ir::ValueId id) const {
@@ -335,15 +243,14 @@ Result<std::vector<ReferenceOutput>> reference_of(const ir::Graph& graph,
   return Evaluator(graph, options).run(inputs);
 }
 
-double reference_work(const ir::Graph& graph) {
-  double work = 0;
-  for (const Op& op : graph.ops) {
-    double terms = static_cast<double>(ir::element_count(graph.type(op.results[0]).shape));
-    if (ir::def(op.kind).form == ir::Form::Contract)
-      terms *= static_cast<double>(graph.type(op.operands[0]).shape.back());
-    work += terms;
+double mean_size(std::span<const double> values) {
+  double sum = 0, count = 0;
+  for (double value : values) {
+    if (!std::isfinite(value)) continue;
+    sum += std::fabs(value);
+    ++count;
   }
-  return work;
+  return count > 0 ? sum / count : 0;
 }
 
 }  // namespace mirage::tune

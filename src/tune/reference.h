@@ -34,7 +34,7 @@ Result<std::vector<ReferenceOutput>> reference_of(const ir::Graph& graph,
                                                   std::span<const HostTensor> inputs,
                                                   const ReferenceOptions& options = {});
 
-/// Multiply-adds that reference_of would do.
-double reference_work(const ir::Graph& graph);
+/// Of the finite values.
+double mean_size(std::span<const double> values);
 
 }  // namespace mirage::tune

@@ -6,6 +6,7 @@
 
 #include "interp/interp.h"
 #include "ir/element.h"
+#include "tune/sampled.h"
 #include "util/rng.h"
 
 namespace mirage::tune {
@@ -111,6 +112,8 @@ Result<TestCase> make_case(const ir::GraphPtr& program, const ir::Graph& safe, b
   reference.threads = options.threads;
   reference.deadline = options.deadline;
   MIRAGE_TRY(test.reference, reference_of(safe, test.inputs, reference));
+  if (family == Family::Ordinary && wants_samples(test.reference))
+    sharpen(safe, test.inputs, reference, test.reference);
   return test;
 }
 
