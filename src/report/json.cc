@@ -44,6 +44,7 @@ ordered_json candidate(const optimize::CandidateReport& row) {
                     {"entries_sharp", row.deviation.sharp},
                     {"entries_without_bound", row.deviation.without_bound},
                     {"max_abs_error", row.deviation.max_abs},
+                    {"relative_error", row.deviation.relative},
                     {"max_error_of_bound", row.deviation.max_of_bound}};
   }
   return out;

@@ -20,6 +20,7 @@ std::string index_text(const ir::Shape& shape, int64_t entry) {
 Result<Deviation> compare(std::span<const HostTensor> outputs,
                           std::span<const ReferenceOutput> reference, Family family) {
   Deviation deviation;
+  double difference_squares = 0, reference_squares = 0;
   for (size_t o = 0; o < reference.size(); ++o) {
     const std::vector<double> found = outputs[o].to_doubles();
     const ReferenceOutput& want = reference[o];
@@ -27,12 +28,16 @@ Result<Deviation> compare(std::span<const HostTensor> outputs,
     for (size_t i = 0; i < found.size(); ++i) {
       const double bound = want.bounds[i];
       const bool is_finite = std::isfinite(want.values[i]);
+      const double difference = std::fabs(found[i] - want.values[i]);
+      if (is_finite) {
+        difference_squares += difference * difference;
+        reference_squares += want.values[i] * want.values[i];
+      }
       // What is NaN in float64 has no finite value in any arithmetic.
       if (is_finite && std::isinf(bound)) {
         ++deviation.without_bound;
         continue;
       }
-      const double difference = std::fabs(found[i] - want.values[i]);
       const bool agrees = is_finite ? difference <= bound : !std::isfinite(found[i]);
       if (!agrees)
         return fail(Code::Mismatch,
@@ -47,6 +52,7 @@ Result<Deviation> compare(std::span<const HostTensor> outputs,
         deviation.max_of_bound = std::fmax(deviation.max_of_bound, difference / bound);
     }
   }
+  if (reference_squares > 0) deviation.relative = std::sqrt(difference_squares / reference_squares);
   return deviation;
 }
 

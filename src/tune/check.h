@@ -20,6 +20,9 @@ struct Deviation {
   int64_t sharp = 0;        // of these, entries with a bound below the output's mean size
   int64_t without_bound =
       0;  // entries of which nothing is claimed (overflow, cancellation to nothing)
+  /// |found - reference| / |reference|, both Euclidean over all entries finite in the reference,
+  /// also those without a bound; 0 if the reference is all zeros.
+  double relative = 0;
 };
 
 /// Mismatch names output, entry, family, found, expected and bound. Entries that are NaN or

@@ -1,6 +1,7 @@
 #include "tune/gpu_time.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace mirage::tune {
@@ -10,11 +11,29 @@ using runtime::cuda::CudaExecutable;
 using runtime::cuda::Driver;
 using runtime::cuda::Gpu;
 
-constexpr double kOfCache = 3.5;  // bytes of all sets together, in L2 caches
-constexpr int64_t kMostSets = 512;
+constexpr double kOfCache = 3.5;  // bytes of all inputs together, in L2 caches
+constexpr int64_t kMostSets = 1200;
 constexpr int kFewestCalls = 16;  // in a graph, so that its launch does not count
 
+int64_t sets_to_leave_the_cache(std::span<const HostTensor> inputs, const Gpu& gpu) {
+  size_t bytes = 1;
+  for (const HostTensor& tensor : inputs) bytes += tensor.bytes();
+  const double sets =
+      std::ceil(kOfCache * static_cast<double>(gpu.l2_bytes) / static_cast<double>(bytes));
+  return std::clamp<int64_t>(static_cast<int64_t>(sets), 2, kMostSets);
+}
+
 }  // namespace
+
+Result<GpuTimer::Set> GpuTimer::Set::make(const Gpu& gpu, std::span<const HostTensor> tensors) {
+  Set set;
+  for (const HostTensor& tensor : tensors) {
+    MIRAGE_TRY(auto mirror, runtime::cuda::Mirror::make(gpu, tensor.view()));
+    set.addresses.push_back(mirror.address());
+    set.tensors.push_back(std::move(mirror));
+  }
+  return set;
+}
 
 Result<GpuTimer> GpuTimer::make(const CudaExecutable& executable,
                                 std::span<const HostTensor> inputs,
@@ -23,23 +42,11 @@ Result<GpuTimer> GpuTimer::make(const CudaExecutable& executable,
   GpuTimer timer;
   timer.driver_ = gpu->driver;
   const Driver& driver = *gpu->driver;
-  size_t bytes = 1;
-  for (const auto& tensors : {inputs, outputs})
-    for (const HostTensor& tensor : tensors) bytes += tensor.bytes();
-  const int64_t sets =
-      std::clamp<int64_t>(static_cast<int64_t>(kOfCache * static_cast<double>(gpu->l2_bytes) /
-                                               static_cast<double>(bytes)) +
-                              1,
-                          2, kMostSets);
-  for (int64_t i = 0; i < sets; ++i) {
-    Set& set = timer.sets_.emplace_back();
-    for (const auto& [tensors, addresses] :
-         {std::pair(inputs, &set.inputs), std::pair(outputs, &set.outputs)})
-      for (const HostTensor& tensor : tensors) {
-        MIRAGE_TRY(auto mirror, runtime::cuda::Mirror::make(*gpu, tensor.view()));
-        addresses->push_back(mirror.address());
-        set.tensors.push_back(std::move(mirror));
-      }
+  for (int64_t left = sets_to_leave_the_cache(inputs, *gpu); left > 0; --left) {
+    MIRAGE_TRY(timer.inputs_.emplace_back(), Set::make(*gpu, inputs));
+  }
+  for (int i = 0; i < 2; ++i) {
+    MIRAGE_TRY(timer.outputs_.emplace_back(), Set::make(*gpu, outputs));
   }
   constexpr unsigned kNonBlocking = 1;
   MIRAGE_TRY_VOID(driver.check(driver.stream_create(&timer.stream_, kNonBlocking), "stream"));
@@ -51,15 +58,18 @@ Result<GpuTimer> GpuTimer::make(const CudaExecutable& executable,
 
 Result<void> GpuTimer::capture(const CudaExecutable& executable) {
   // Once outside, so that nothing is allocated while the stream is captured.
-  MIRAGE_TRY_VOID(executable.launch(sets_[0].inputs, sets_[0].outputs, stream_));
+  MIRAGE_TRY_VOID(executable.launch(inputs_[0].addresses, outputs_[0].addresses, stream_));
   MIRAGE_TRY_VOID(driver_->check(driver_->stream_synchronize(stream_), "run"));
   constexpr int kThreadLocal = 1;
   MIRAGE_TRY_VOID(driver_->check(driver_->capture_begin(stream_, kThreadLocal), "capture"));
-  calls_ = std::max(kFewestCalls, static_cast<int>(sets_.size()));
+  // Whole turns through the sets, so that the first set is cold too when the graph is replayed.
+  const int sets = static_cast<int>(inputs_.size());
+  calls_ = sets * ((kFewestCalls + sets - 1) / sets);
   Result<void> launched;
   for (int call = 0; launched && call < calls_; ++call) {
-    const Set& set = sets_[static_cast<size_t>(call) % sets_.size()];
-    launched = executable.launch(set.inputs, set.outputs, stream_);
+    const auto turn = static_cast<size_t>(call);
+    launched = executable.launch(inputs_[turn % inputs_.size()].addresses,
+                                 outputs_[turn % outputs_.size()].addresses, stream_);
   }
   runtime::cuda::Graph graph = nullptr;
   const int status = driver_->capture_end(stream_, &graph);
@@ -76,7 +86,8 @@ GpuTimer::GpuTimer(GpuTimer&& other) noexcept
       graph_(std::exchange(other.graph_, nullptr)),
       begin_(std::exchange(other.begin_, nullptr)),
       end_(std::exchange(other.end_, nullptr)),
-      sets_(std::move(other.sets_)),
+      inputs_(std::move(other.inputs_)),
+      outputs_(std::move(other.outputs_)),
       calls_(other.calls_) {}
 
 GpuTimer::~GpuTimer() {
@@ -86,7 +97,16 @@ GpuTimer::~GpuTimer() {
   if (stream_) driver_->stream_destroy(stream_);
 }
 
+Result<void> GpuTimer::warm_up(std::chrono::milliseconds time) {
+  const auto end = std::chrono::steady_clock::now() + time;
+  do {
+    MIRAGE_TRY_VOID(sample());
+  } while (std::chrono::steady_clock::now() < end);
+  return {};
+}
+
 Result<double> GpuTimer::sample() {
+  MIRAGE_TRY_VOID(driver_->check(driver_->graph_launch(graph_, stream_), "graph"));
   MIRAGE_TRY_VOID(driver_->check(driver_->event_record(begin_, stream_), "event"));
   MIRAGE_TRY_VOID(driver_->check(driver_->graph_launch(graph_, stream_), "graph"));
   MIRAGE_TRY_VOID(driver_->check(driver_->event_record(end_, stream_), "event"));

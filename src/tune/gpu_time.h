@@ -1,7 +1,10 @@
 #pragma once
-// Times of a program on the GPU, cold: a graph of calls on so many sets of inputs and outputs that
-// none is still in the L2 cache when its turn comes again.
+// Times of a program on the GPU, cold: a graph of calls on so many sets of inputs that none is
+// still in the L2 cache when its turn comes again. Outputs alternate between two places, as those
+// of a framework's memory pool do. bench/h200/timing.py measures PyTorch in the same way: change
+// both.
 
+#include <chrono>
 #include <span>
 #include <vector>
 
@@ -20,7 +23,11 @@ class GpuTimer {
   GpuTimer& operator=(GpuTimer&&) = delete;
   ~GpuTimer();
 
-  /// Replays the graph once: microseconds a call.
+  /// Replays the graph for so long, so that clocks are up.
+  Result<void> warm_up(std::chrono::milliseconds time);
+
+  /// Replays the graph twice and times the second, whose launch the first one hides: microseconds a
+  /// call.
   Result<double> sample();
 
  private:
@@ -29,13 +36,14 @@ class GpuTimer {
 
   struct Set {
     std::vector<runtime::cuda::Mirror> tensors;
-    std::vector<runtime::cuda::DevicePtr> inputs, outputs;
+    std::vector<runtime::cuda::DevicePtr> addresses;
+    static Result<Set> make(const runtime::cuda::Gpu& gpu, std::span<const HostTensor> tensors);
   };
   const runtime::cuda::Driver* driver_ = nullptr;
   runtime::cuda::Stream stream_ = nullptr;
   runtime::cuda::GraphExec graph_ = nullptr;
   runtime::cuda::Event begin_ = nullptr, end_ = nullptr;
-  std::vector<Set> sets_;
+  std::vector<Set> inputs_, outputs_;
   int calls_ = 0;
 };
 

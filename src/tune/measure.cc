@@ -47,12 +47,13 @@ struct Measurer {
   }
 
   /// On the first case of the suite: calls on this processor, or a graph on the GPU.
-  static Result<Sampler> sampler_for(std::shared_ptr<const runtime::Executable> executable,
+  static Result<Sampler> sampler_for(const std::shared_ptr<const runtime::Executable>& executable,
                                      const Suite& suite, const MeasureOptions& options) {
     const std::vector<HostTensor>& inputs = suite.cases[0].inputs;
     MIRAGE_TRY(std::vector<HostTensor> made, make_outputs(*suite.program));
     if (const auto* on_gpu = dynamic_cast<const runtime::cuda::CudaExecutable*>(executable.get())) {
       MIRAGE_TRY(GpuTimer made_timer, GpuTimer::make(*on_gpu, inputs, made));
+      MIRAGE_TRY_VOID(made_timer.warm_up(options.time.warm_up));
       return Sampler([executable, timer = std::make_shared<GpuTimer>(std::move(made_timer))] {
         return timer->sample();
       });

@@ -46,6 +46,13 @@ TEST(Check, CountsBoundsBelowTheMeanSize) {
   EXPECT_EQ(compare_one(kNan, kNan, kInf)->sharp, 1);
 }
 
+// The other entry is 1 and right.
+TEST(Check, RelativeErrorCountsEntriesWithoutBoundToo) {
+  EXPECT_DOUBLE_EQ(compare_one(2.5, 2, 0.5)->relative, 0.5 / std::sqrt(5));
+  EXPECT_DOUBLE_EQ(compare_one(2.5, 2, kInf)->relative, 0.5 / std::sqrt(5));
+  EXPECT_EQ(compare_one(kNan, kNan, kInf)->relative, 0);
+}
+
 TEST(Check, NamesTheEntry) {
   const Result<Deviation> wrong = compare_one(3, 2, 0.5);
   ASSERT_FALSE(wrong);
