@@ -8,6 +8,14 @@ namespace mirage::cuda {
 
 inline __device__ float exp(float x) { return ::expf(x); }
 inline __device__ double exp(double x) { return ::exp(x); }
+/// Functions for values that become 16-bit numbers: exp within |x| 2^-24 + 2 ulp.
+namespace fast {
+inline __device__ float exp(float x) {
+  float result;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x * 1.4426950408889634f));
+  return result;
+}
+}  // namespace fast
 inline __device__ float log(float x) { return ::logf(x); }
 inline __device__ double log(double x) { return ::log(x); }
 inline __device__ float sqrt(float x) { return ::sqrtf(x); }

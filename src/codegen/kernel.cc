@@ -32,11 +32,6 @@ void emit_ragged(Writer& out, const KernelPlan& plan, bool in_loop) {
   }
 }
 
-void emit_steps(Writer& out, const KernelPlan& plan, const std::vector<Step>& steps,
-                const Dialect& dialect) {
-  for (const Step& step : steps) emit_step(out, plan, step, dialect);
-}
-
 std::vector<Argument> arguments(const std::vector<ir::TensorType>& types,
                                 const std::vector<ir::Strides>& strides) {
   std::vector<Argument> result;
@@ -52,20 +47,28 @@ std::string pointee(const KernelPlan& plan, size_t i) {
                      type_name(plan.params[i].dtype));
 }
 
-void emit_phases(Writer& out, const KernelPlan& plan, const Dialect& dialect) {
+void emit_grid(Writer& out, const KernelPlan& plan) {
   out.line("[[maybe_unused]] int64_t rest = item;");
-  std::vector<uint8_t> loops;
   for (size_t i = plan.launch.axes.size(); i-- > 0;) {
     const uint8_t axis = static_cast<uint8_t>(i);
-    const std::string name = axis_name(plan, axis);
-    if (is_loop(plan, axis)) {
-      loops.insert(loops.begin(), axis);
-      continue;
-    }
+    if (is_loop(plan, axis)) continue;
     const int64_t trips = plan.launch.axes[i].trips;
-    out.line("[[maybe_unused]] const int64_t {} = rest % {}; rest /= {};", name, trips, trips);
+    out.line("[[maybe_unused]] const int64_t {} = rest % {}; rest /= {};", axis_name(plan, axis),
+             trips, trips);
   }
   emit_ragged(out, plan, false);
+}
+
+void emit_steps(Writer& out, const KernelPlan& plan, const std::vector<Step>& steps,
+                const Dialect& dialect) {
+  for (const Step& step : steps) emit_step(out, plan, step, dialect);
+}
+
+void emit_phases(Writer& out, const KernelPlan& plan, const Dialect& dialect) {
+  emit_grid(out, plan);
+  std::vector<uint8_t> loops;
+  for (uint8_t axis = 0; axis < plan.launch.axes.size(); ++axis)
+    if (is_loop(plan, axis)) loops.push_back(axis);
   emit_steps(out, plan, plan.prologue, dialect);
   if (!plan.loop.empty()) {
     std::vector<std::string> is_zero;

@@ -25,7 +25,14 @@ void emit_pointers(Writer& out, const lower::KernelPlan& plan, const Base& base)
              type_name(plan.scratch[i].dtype), scratch_name(plan, i), plan.scratch[i].offset);
 }
 
-/// Expects the variables item, the parameters and the scratch buffers; opens no scope of its own.
+/// The axes of the grid from `item`, and lengths that depend on them alone.
+void emit_grid(Writer& out, const lower::KernelPlan& plan);
+
+void emit_steps(Writer& out, const lower::KernelPlan& plan, const std::vector<lower::Step>& steps,
+                const Dialect& dialect);
+
+/// Grid, prologue, loop, epilogue. Expects the variables item, the parameters and the scratch
+/// buffers; opens no scope of its own.
 void emit_phases(Writer& out, const lower::KernelPlan& plan, const Dialect& dialect);
 
 /// The printed program as comments, with a head that names program, graph and target.

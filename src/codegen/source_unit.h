@@ -21,15 +21,27 @@ struct Argument {
   std::vector<int64_t> shape, strides;
 };
 
+/// A tensor of a buffer as the copy engine of a GPU fetches boxes of it; innermost dimension first.
+struct TensorMap {
+  size_t buffer = 0;   // of SourceUnit::buffers
+  int64_t offset = 0;  // bytes from its address
+  ElementType dtype;
+  std::vector<int64_t> extents, strides;  // strides in bytes; strides[0] is one element
+  std::vector<int64_t> box;
+  int swizzle_bytes = 0;  // 16-byte pieces are permuted within 128, 64 or 32 bytes; 0: not
+};
+
 /// One launch: `items` independent work items, each with `scratch_bytes` of its own. On a CPU an
 /// item is what one thread does and scratch memory is the thread's; on a GPU it is a block of
-/// `threads` with its shared memory, and the kernel's parameters are the addresses of `buffers`.
+/// `threads` with its shared memory, and the kernel's parameters are `maps`, then the addresses of
+/// `buffers`.
 struct Entry {
   std::string name;
   int64_t items = 1;
   int64_t scratch_bytes = 0;
   int threads = 1;
   std::vector<size_t> buffers{};  // indices of SourceUnit::buffers
+  std::vector<TensorMap> maps{};
 };
 
 /// Where the pointer table of the program comes from.

@@ -64,21 +64,6 @@ std::vector<std::string> lambda_lines(const Step& step) {
   return lines;
 }
 
-/// `head(`, the lambda, and the streams of the inputs as arguments of one call.
-void emit_call(Writer& out, const std::string& head, const Step& step,
-               const std::vector<std::string>& streams) {
-  const std::vector<std::string> lambda = lambda_lines(step);
-  std::string tail;
-  for (const std::string& one : streams) tail += ", " + one;
-  if (lambda.size() == 1) {
-    out.raw(fmt::format("{}, {}{});", head, lambda[0], tail));
-    return;
-  }
-  out.raw(fmt::format("{}, {}", head, lambda[0]));
-  for (size_t i = 1; i + 1 < lambda.size(); ++i) out.raw("    " + lambda[i]);
-  out.raw(fmt::format("    }}{});", tail));
-}
-
 std::vector<const ir::Strides*> strides_of_all(const Step& step) {
   std::vector<const ir::Strides*> all = {&step.out[0].strides};
   for (const Operand& operand : step.in) all.push_back(&operand.strides);
@@ -101,7 +86,7 @@ void emit_elementwise(Writer& out, const KernelPlan& plan, const Step& step) {
       streams.push_back(stream(address(plan, step.in[i], strides_of(nest.outer, i + 1)),
                                nest.row.strides[i + 1], nest.col.strides[i + 1], is_col_one));
     emit_call(out,
-              fmt::format("map_rows<V>({}, {}, {}", length_text(nest.row.length),
+              fmt::format("map_rows<V>({}, {}, {}, ", length_text(nest.row.length),
                           length_text(nest.col.length),
                           output_stream(to, nest.row.strides[0], nest.col.strides[0])),
               step, streams);
@@ -137,7 +122,7 @@ void emit_reduce(Writer& out, const KernelPlan& plan, const Step& step) {
                                   ? fmt::format("T({})", length_text(step.lengths[axis]))
                                   : "1";
   emit_call(out,
-            fmt::format("reduce_chain_{}<V, {}>({}, {}, {}, {}, Finish<T>{{{}, {}, {}}}",
+            fmt::format("reduce_chain_{}<V, {}>({}, {}, {}, {}, Finish<T>{{{}, {}, {}}}, ",
                         nest.along_cols ? "rows" : "cols", is_max ? "ChainMax" : "ChainSum",
                         length_text(row.length), length_text(col.length),
                         address(plan, step.out[0], strides_of(nest.outer, 0)), nest.kept.strides[0],
@@ -217,6 +202,20 @@ std::vector<LoopAxis> batch_loops(const Step& matmul) {
         {matmul.lengths[i], {stride(matmul.out[0]), stride(matmul.in[0]), stride(matmul.in[1])}});
   }
   return outer;
+}
+
+void emit_call(Writer& out, const std::string& head, const Step& step,
+               const std::vector<std::string>& arguments) {
+  const std::vector<std::string> lambda = lambda_lines(step);
+  std::string tail;
+  for (const std::string& one : arguments) tail += ", " + one;
+  if (lambda.size() == 1) {
+    out.raw(fmt::format("{}{}{});", head, lambda[0], tail));
+    return;
+  }
+  out.raw(head + lambda[0]);
+  for (size_t i = 1; i + 1 < lambda.size(); ++i) out.raw("    " + lambda[i]);
+  out.raw(fmt::format("    }}{});", tail));
 }
 
 void emit_step(Writer& out, const KernelPlan& plan, const Step& step, const Dialect& dialect) {

@@ -32,6 +32,11 @@ std::vector<int64_t> strides_of(const std::vector<LoopAxis>& outer, size_t opera
 /// The batch axes of a product as loops; operands are result, left, right.
 std::vector<LoopAxis> batch_loops(const lower::Step& matmul);
 
+/// A call: `head` up to an argument, then the step's thread graph as a lambda (the identity without
+/// one), then `arguments`.
+void emit_call(Writer& out, const std::string& head, const lower::Step& step,
+               const std::vector<std::string>& arguments);
+
 void emit_step(Writer& out, const lower::KernelPlan& plan, const lower::Step& step,
                const Dialect& dialect);
 

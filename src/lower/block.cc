@@ -7,6 +7,7 @@
 
 #include "lower/fuse.h"
 #include "lower/memory_plan.h"
+#include "lower/pipeline.h"
 #include "lower/tiles.h"
 #include "lower/views.h"
 #include "util/check.h"
@@ -26,8 +27,8 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 class BlockLowering {
  public:
   BlockLowering(const ir::Graph& block, std::vector<Param> inputs, std::vector<Param> outputs,
-                std::string name)
-      : block_(block), phases_(phases_of(block)), fusion_(find_fusion(block)) {
+                std::string name, const Target& target)
+      : block_(block), target_(target), phases_(phases_of(block)), fusion_(find_fusion(block)) {
     plan_.name = std::move(name);
     plan_.launch = block.launch;
     plan_.first_output = inputs.size();
@@ -48,7 +49,13 @@ class BlockLowering {
     const std::vector<bool> is_live = live_operators(block_);
     for (size_t i = 0; i < block_.ops.size(); ++i)
       if (is_live[i]) MIRAGE_TRY_VOID(visit(block_.ops[i]));
+    // Where registers cannot hold the loop, every step is done by the whole block.
+    if (Result<Pipeline> pipeline = plan_pipeline(plan_, target_)) plan_.pipeline = *pipeline;
     MIRAGE_TRY_VOID(plan_scratch());
+    if (plan_.pipeline && !fit_stages(*plan_.pipeline, plan_, target_)) {
+      plan_.pipeline.reset();
+      MIRAGE_TRY_VOID(plan_scratch());
+    }
     return std::move(plan_);
   }
 
@@ -99,7 +106,8 @@ class BlockLowering {
       for (uint8_t axis : bind[i]) {
         const int64_t trips = block_.launch.axes[axis].trips;
         rest = (rest + trips - 1) / trips;
-        if (trips > 1) operand.moves.push_back({axis, rest * param.strides[i]});
+        if (trips > 1)
+          operand.moves.push_back({axis, rest * param.strides[i], static_cast<uint8_t>(i)});
       }
     }
     return operand;
@@ -434,13 +442,18 @@ class BlockLowering {
           }
         ++at;
       }
+    std::vector<bool> is_in_registers(plan_.scratch.size(), false);
+    if (plan_.pipeline)
+      for (const Register& entry : plan_.pipeline->registers)
+        is_in_registers[entry.scratch] = !entry.is_read_after;
     std::vector<Lifetime> lifetimes;
-    for (Scratch& scratch : plan_.scratch) {
+    for (size_t i = 0; i < plan_.scratch.size(); ++i) {
+      Scratch& scratch = plan_.scratch[i];
       // What lives before the loop is read again in the next step.
       if (scratch.first < loop_begin && scratch.last >= loop_begin && scratch.last < loop_end)
         scratch.last = loop_end - 1;
-      lifetimes.push_back(
-          {scratch.elements * ir::bytes_of(scratch.dtype), scratch.first, scratch.last});
+      const int64_t elements = is_in_registers[i] ? 0 : scratch.elements;
+      lifetimes.push_back({elements * ir::bytes_of(scratch.dtype), scratch.first, scratch.last});
     }
     MIRAGE_TRY(const MemoryPlan memory, plan_memory(lifetimes));
     for (size_t i = 0; i < plan_.scratch.size(); ++i) plan_.scratch[i].offset = memory.offsets[i];
@@ -449,6 +462,7 @@ class BlockLowering {
   }
 
   const ir::Graph& block_;
+  const Target& target_;
   std::vector<Phase> phases_;
   Fusion fusion_;
   TileLengths tiles_;
@@ -473,8 +487,8 @@ Result<void> check_storage(ir::DType dtype, std::string_view what) {
 }
 
 Result<KernelPlan> lower_block(const ir::Graph& block, std::vector<Param> inputs,
-                               std::vector<Param> outputs, std::string name) {
-  return BlockLowering(block, std::move(inputs), std::move(outputs), std::move(name)).run();
+                               std::vector<Param> outputs, std::string name, const Target& target) {
+  return BlockLowering(block, std::move(inputs), std::move(outputs), std::move(name), target).run();
 }
 
 }  // namespace mirage::lower

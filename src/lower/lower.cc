@@ -111,7 +111,7 @@ class KernelLowering {
     for (Param& output : outputs)
       if (output.name.empty()) output.name = fmt::format("b{}", output.buffer);
     MIRAGE_TRY(KernelPlan plan, lower_block(block, std::move(inputs), std::move(outputs),
-                                            fmt::format("k{}_{}", number, what)));
+                                            fmt::format("k{}_{}", number, what), program_.target));
     for (Step& step : plan.prologue) mark_library(step, what);
     for (Step& step : plan.epilogue) mark_library(step, what);
     program_.launches.push_back(std::move(plan));

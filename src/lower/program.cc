@@ -66,6 +66,24 @@ void print_steps(std::string& text, std::string_view title, const std::vector<St
   }
 }
 
+void print_pipeline(std::string& text, const Pipeline& pipeline, const KernelPlan& plan) {
+  constexpr std::array spreads = {"number", "rows", "columns", "tile", "sums"};
+  text += fmt::format(
+      "    pipeline of {} stages of {} bytes, warps {} x {}, {} x {} rows, {} x {} "
+      "slices of a step\n",
+      pipeline.stages, pipeline.stage_bytes, pipeline.row_warps, pipeline.slice_warps,
+      pipeline.row_warps, 16 * pipeline.row_tiles, pipeline.turns * pipeline.slice_warps,
+      pipeline.slices);
+  for (const StagedTile& tile : pipeline.tiles)
+    text += fmt::format("      stage {} {} x {} at {}, boxes of {}\n", plan.params[tile.param].name,
+                        tile.rows, tile.columns, tile.offset, tile.width);
+  for (const Register& entry : pipeline.registers)
+    text +=
+        fmt::format("      registers {} {}{}{}\n", plan.scratch[entry.scratch].name,
+                    spreads[static_cast<size_t>(entry.spread)],
+                    entry.is_state ? " of all steps" : "", entry.is_read_after ? ", merged" : "");
+}
+
 }  // namespace
 
 std::string_view name_of(StepKind kind) {
@@ -126,6 +144,7 @@ std::string print(const Program& program) {
     print_steps(text, "prologue", plan.prologue, plan);
     print_steps(text, "loop", plan.loop, plan);
     print_steps(text, "epilogue", plan.epilogue, plan);
+    if (plan.pipeline) print_pipeline(text, *plan.pipeline, plan);
   }
   return text;
 }

@@ -8,6 +8,7 @@
 // graph), what lives where, and in which order; back ends only spell it.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -55,10 +56,12 @@ struct Length {
   bool operator==(const Length&) const = default;
 };
 
-/// Elements to skip for every step of a block axis: offset += position(axis) * stride.
+/// Elements to skip for every step of a block axis: offset += position(axis) * stride. `dim` is the
+/// parameter's dimension that moves.
 struct AxisStride {
   uint8_t axis;
   int64_t stride;
+  uint8_t dim = 0;
 };
 
 enum class Space : uint8_t { Param, Scratch };
@@ -109,6 +112,86 @@ struct Scratch {
   size_t last = 0;
 };
 
+// ---- pipelined loops ----
+//
+// On GPUs a loop can be walked by warps with its values in registers, its tiles copied to a ring of
+// stages ahead of their use. Every warp takes a part of each step's elements along the class that
+// the loop walks (slices of 16) for a part of the rows (tiles of 16); sums and running maxima are
+// the warp's own until the loop has ended.
+
+/// What a value of the loop has one number for: everything; a row; an element of the step (a
+/// column); both; a row and a column of a product's result.
+enum class Spread : uint8_t { Scalar, Rows, Columns, Tile, Sums };
+
+/// A parameter's tile of every loop step, copied to shared memory in boxes side by side.
+struct StagedTile {
+  struct Dim {
+    uint8_t dim;                      // of the parameter
+    int64_t box;                      // elements of a box along it
+    std::vector<AxisStride> moves{};  // of its coordinate, in elements of this dimension
+  };
+  size_t param = 0;
+  std::vector<Dim> dims{};  // innermost first; dimensions of one element are left out
+  size_t row_dim = 0;       // of dims: what rows are; dims.size() where there is one row
+  int64_t rows = 1, columns = 1;
+  int64_t width = 0;      // columns of a box
+  int64_t box_bytes = 0;  // from one box to the next
+  int64_t offset = 0;     // in the stage
+
+  int64_t boxes() const { return columns / width; }
+  int64_t bytes() const;  // that copies of one step bring
+};
+
+/// Where a loop step finds an operand.
+struct Source {
+  enum class From : uint8_t { Stage, Register, Before } from = From::Before;
+  size_t index = 0;  // of Pipeline::tiles, registers or before
+  Spread spread = Spread::Scalar;
+};
+
+struct LoopStep {
+  std::vector<Source> in{};
+  std::vector<size_t> out{};      // Pipeline::registers
+  bool right_rows_are_k = false;  // MatMul: staged rows of the right operand run along k
+  bool is_rescale = false;        // Map: sums times a factor of the row
+};
+
+/// A scratch buffer that lives in registers.
+struct Register {
+  size_t scratch = 0;
+  Spread spread = Spread::Scalar;
+  int64_t columns = 0;                      // Sums
+  bool is_state = false;                    // lives over all steps
+  ir::Combine combine = ir::Combine::None;  // of a state's parts
+  bool is_read_after = false;
+};
+
+/// What is loaded into registers before the loop: row values, numbers, or a left operand of
+/// `depth` columns.
+struct Before {
+  Operand operand{};
+  Spread spread = Spread::Scalar;
+  int64_t depth = 0;
+  size_t row_axis = 0, depth_axis = 0;  // of the operand
+};
+
+struct Pipeline {
+  uint8_t axis = 0;                    // the loop
+  ir::DType element = ir::DType::F16;  // of all that is staged or multiplied
+  int64_t rows = 1;
+  int row_warps = 1, row_tiles = 1;            // rows <= 16 * row_warps * row_tiles
+  int slice_warps = 1, slices = 1, turns = 1;  // a step has 16 * slice_warps * slices * turns
+  int stages = 1;
+  int64_t stage_bytes = 0;
+  std::vector<StagedTile> tiles{};
+  std::vector<Register> registers{};
+  std::vector<Before> before{};
+  std::vector<LoopStep> steps{};  // one a step of KernelPlan::loop
+
+  int readers() const { return row_warps * slice_warps; }
+  int64_t ring_bytes() const { return stages * stage_bytes; }
+};
+
 struct KernelPlan {
   std::string name;
   ir::Launch launch;  // grid axes are work items, loop axes run inside
@@ -119,6 +202,7 @@ struct KernelPlan {
   std::vector<Scratch> scratch;
   int64_t scratch_bytes = 0;
   std::vector<Step> prologue, loop, epilogue;
+  std::optional<Pipeline> pipeline{};
   std::string text;  // the graph this came from
 
   int64_t items() const;       // product of the grid axes

@@ -35,12 +35,13 @@ std::vector<Target> make_table() {
     std::string_view name, march;
     int64_t shared_bytes;
     int units;
+    bool has_copy_engine = false;
   };
   constexpr int64_t kMost80 = 163 << 10, kMost86 = 99 << 10, kMost90 = 227 << 10;
   for (const Gpu& gpu :
        {Gpu{"sm_80", "sm_80", kMost80, 108}, Gpu{"sm_86", "sm_86", kMost86, 84},
-        Gpu{"sm_89", "sm_89", kMost86, 142}, Gpu{"sm_90", "sm_90a", kMost90, 132},
-        Gpu{"sm_100", "sm_100", kMost90, 148}, Gpu{"sm_120", "sm_120", kMost86, 170}})
+        Gpu{"sm_89", "sm_89", kMost86, 142}, Gpu{"sm_90", "sm_90a", kMost90, 132, true},
+        Gpu{"sm_100", "sm_100", kMost90, 148, true}, Gpu{"sm_120", "sm_120", kMost86, 170, true}})
     table.push_back(
         {.name = gpu.name,
          .backend = Backend::Cuda,
@@ -52,6 +53,7 @@ std::vector<Target> make_table() {
          .most_items = 65536,
          .product_rows = 64,
          .product_columns = 64,
+         .has_copy_engine = gpu.has_copy_engine,
          .units = gpu.units});
   table.push_back({.name = "triton", .backend = Backend::Triton});
   return table;

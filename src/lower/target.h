@@ -36,6 +36,7 @@ struct Target {
   int64_t most_items = 64;
   int64_t product_rows = 192;
   int64_t product_columns = 512;
+  bool has_copy_engine = false;  // tensor maps, and barriers that count bytes
   int units = 1;  // CPU: cores this process may use, from the machine; GPU: multiprocessors
 };
 

@@ -2,6 +2,9 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
+#include "codegen/cuda/pipeline.h"
 #include "codegen/kernel.h"
 #include "codegen/spell.h"
 
@@ -32,18 +35,44 @@ void emit_matmul(Writer& out, const KernelPlan& plan, const Step& step) {
 
 constexpr Dialect kDialect{emit_matmul};
 
+int threads_of(const KernelPlan& plan) {
+  constexpr int kWarp = 32;
+  return plan.pipeline ? (plan.pipeline->readers() + 1) * kWarp : kThreads;
+}
+
+/// The copy engine wants the ring aligned to more than a block's memory is.
+constexpr int64_t kRingAlignment = 1024;
+
+int64_t shared_bytes(const KernelPlan& plan) {
+  if (!plan.pipeline) return plan.scratch_bytes;
+  return kRingAlignment + plan.pipeline->ring_bytes() + plan.scratch_bytes;
+}
+
 void emit_kernel(Writer& out, const KernelPlan& plan) {
   std::vector<std::string> parameters;
+  if (plan.pipeline)
+    for (size_t i = 0; i < plan.pipeline->tiles.size(); ++i)
+      parameters.push_back(fmt::format("const __grid_constant__ TensorMap m{}", i));
   for (size_t i = 0; i < plan.params.size(); ++i)
     parameters.push_back(fmt::format("{}* __restrict__ b{}", pointee(plan, i), i));
-  out.line("extern \"C\" __global__ void __launch_bounds__({})", kThreads);
+  out.line("extern \"C\" __global__ void __launch_bounds__({})", threads_of(plan));
   out.open("{}({}) {{", plan.name, fmt::join(parameters, ", "));
   out.line("using T = {};", type_name(plan.compute));
   out.line("using V = T;");
-  out.line("extern __shared__ __align__(128) unsigned char scratch[];");
+  if (plan.pipeline) {
+    out.line("using fast::exp;");
+    out.line("extern __shared__ unsigned char shared[];");
+    out.line("unsigned char* const memory = align_shared<{}>(shared);", kRingAlignment);
+    out.line("unsigned char* const scratch = memory + {};", plan.pipeline->ring_bytes());
+  } else {
+    out.line("extern __shared__ __align__(128) unsigned char scratch[];");
+  }
   emit_pointers(out, plan, [](size_t i) { return fmt::format("b{}", i); });
   out.line("const int64_t item = block_index();");
-  emit_phases(out, plan, kDialect);
+  if (plan.pipeline)
+    emit_pipeline(out, plan, kDialect);
+  else
+    emit_phases(out, plan, kDialect);
   out.close();
   out.blank();
 }
@@ -60,18 +89,25 @@ Result<SourceUnit> emit_cuda(const lower::Program& program) {
   unit.march = target.march;
   unit.options = {"--std=c++20", "--gpu-architecture=" + std::string(target.march), "--fmad=true"};
   unit.prelude = "#include \"mirage/cuda/gemm.h\"\n#include \"mirage/cuda/steps.h\"\n";
+  const bool has_pipeline =
+      std::any_of(program.launches.begin(), program.launches.end(),
+                  [](const KernelPlan& plan) { return plan.pipeline.has_value(); });
+  if (has_pipeline)
+    unit.prelude += "#include \"mirage/cuda/async.h\"\n#include \"mirage/cuda/merge.h\"\n";
   Writer out;
   emit_banner(out, program);
   out.raw(unit.prelude);
   out.line("namespace mirage::cuda {{");
   out.blank();
   for (const KernelPlan& plan : program.launches) {
-    if (plan.scratch_bytes > target.scratch_bytes)
+    const int64_t bytes = shared_bytes(plan);
+    if (bytes > target.scratch_bytes)
       return fail(Code::LimitExceeded,
                   "kernel {}: {} bytes of shared memory, of which {} has {} in a block", plan.name,
-                  plan.scratch_bytes, target.name, target.scratch_bytes);
+                  bytes, target.name, target.scratch_bytes);
     emit_kernel(out, plan);
-    Entry entry{plan.name, plan.items(), plan.scratch_bytes, kThreads};
+    Entry entry{plan.name, plan.items(), bytes, threads_of(plan)};
+    if (plan.pipeline) entry.maps = tensor_maps(plan);
     for (const lower::Param& param : plan.params) entry.buffers.push_back(param.buffer);
     unit.entries.push_back(std::move(entry));
   }

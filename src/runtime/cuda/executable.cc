@@ -1,5 +1,7 @@
 #include "runtime/cuda/executable.h"
 
+#include "runtime/cuda/tensor_map.h"
+
 namespace mirage::runtime::cuda {
 
 CudaExecutable::~CudaExecutable() { (void)gpu_.driver->module_unload(module_); }
@@ -33,7 +35,12 @@ Result<void> CudaExecutable::launch(std::span<const DevicePtr> inputs,
   for (size_t i = 0; i < unit_.entries.size(); ++i) {
     const codegen::Entry& entry = unit_.entries[i];
     if (entry.items == 0) continue;
+    std::vector<TensorMap> maps(entry.maps.size());
     std::vector<void*> arguments;
+    for (size_t j = 0; j < maps.size(); ++j) {
+      MIRAGE_TRY_VOID(encode(gpu_, entry.maps[j], buffers[entry.maps[j].buffer], maps[j]));
+      arguments.push_back(&maps[j]);
+    }
     for (size_t buffer : entry.buffers) arguments.push_back(&buffers[buffer]);
     const int status = gpu_.driver->launch(functions_[i], static_cast<unsigned>(entry.items), 1, 1,
                                            static_cast<unsigned>(entry.threads), 1, 1,
