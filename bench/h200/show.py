@@ -24,18 +24,22 @@ def number(value, form="{:.2f}"):
     return "-" if value is None else form.format(value)
 
 
+def ratio(value):
+    return number(value, "{:.3f}" if value is not None and value < 0.1 else "{:.2f}")
+
+
 def micros(value):
     return number(value, "{:.2f}" if value is None or value < 10 else "{:.1f}")
 
 
 def table(result):
-    yield "| program | us | torch | read | speed-up | error | candidate 0 | structure; schedule |"
-    yield "|---|---|---|---|---|---|---|---|"
+    yield "| program | us | torch | read | speed-up | error | checks | candidate 0 | structure; schedule |"
+    yield "|---|---|---|---|---|---|---|---|---|"
     for row in result["rows"]:
         name = row["program"] + (f" ({row['commit']})" if row.get("commit") else "")
         what = row.get("error") or f"{row['structure']}; {row['schedule']}".rstrip("; ")
-        cells = [name, micros(row["us"]), micros(row["torch_us"]), micros(row["read_us"]), number(speed_up(row)),
-                 number(row["rel_error"], "{:.1e}"), micros(row.get("candidate0_us")), what.replace("|", "/")]
+        cells = [name, micros(row["us"]), micros(row["torch_us"]), micros(row["read_us"]), ratio(speed_up(row)),
+                 number(row["rel_error"], "{:.1e}"), str(row.get("families", "-")), micros(row.get("candidate0_us")), what.replace("|", "/")]
         yield f"| {' | '.join(cells)} |"
 
 
@@ -46,7 +50,7 @@ def summary(result):
         return text + "."
     geomean = math.exp(sum(map(math.log, compared.values())) / len(compared))
     worst = min(compared, key=compared.get)
-    return text + f"; geomean **{geomean:.2f}**, worst {compared[worst]:.2f} ({worst})."
+    return text + f"; geomean **{ratio(geomean)}**, worst {ratio(compared[worst])} ({worst})."
 
 
 def page(text, result):
@@ -74,14 +78,14 @@ def plot(result):
     for power in range(math.ceil(low), math.floor(low + span) + 1):
         at, color = x(2.0**power), "black" if power == 0 else "#cccccc"
         parts.append(f'<line x1="{at:.1f}" y1="{top - 6}" x2="{at:.1f}" y2="{bottom}" stroke="{color}"/>')
-        parts.append(f'<text x="{at:.1f}" y="{bottom + 14}" text-anchor="middle">{2.0**power:g}</text>')
+        parts.append(f'<text x="{at:.1f}" y="{bottom + 14}" text-anchor="middle">{2.0**power:.2g}</text>')
     for i, row in enumerate(rows):
-        ratio, y = speed_up(row), top + high * i
-        begin, end = sorted((x(1), x(ratio)))
-        color = "#2a7f3f" if ratio >= 1 else "#b03030"
+        times, y = speed_up(row), top + high * i
+        begin, end = sorted((x(1), x(times)))
+        color = "#2a7f3f" if times >= 1 else "#b03030"
         parts.append(f'<text x="{left - 8}" y="{y + 11}" text-anchor="end">{escape(row["program"])}</text>')
         parts.append(f'<rect x="{begin:.1f}" y="{y + 2}" width="{end - begin:.1f}" height="{high - 4}" fill="{color}"/>')
-        parts.append(f'<text x="{left + width + 6}" y="{y + 11}">{ratio:.2f}</text>')
+        parts.append(f'<text x="{left + width + 6}" y="{y + 11}">{ratio(times)}</text>')
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 

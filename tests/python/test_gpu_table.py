@@ -147,7 +147,7 @@ def test_forms_of_pytorch_compute_the_formula(family):
 
 def part(commit, **times):
     rows = [{"program": name, "us": us, "torch_us": 2.0 * us, "read_us": 1.0, "rel_error": 1e-4, "candidate0_us": 3.0 * us,
-             "structure": "grid{n}", "schedule": "grid n 2"} for name, us in times.items()]
+             "families": 9, "structure": "grid{n}", "schedule": "grid n 2"} for name, us in times.items()]
     return {"device": "GPU", "commit": commit, "torch": "2", "rows": rows}
 
 
@@ -191,8 +191,13 @@ def test_the_page_shows_results():
     page = show.page(f"before\n{show.BEGIN}\nold\n{show.END}\nafter\n", result)
     assert page.startswith(f"before\n{show.BEGIN}\n") and page.endswith(f"{show.END}\nafter\n") and "old\n" not in page
     assert "2 of 42 rows; geomean **1.00**, worst 0.50 (softmax_64x4096)" in page
-    assert "| gqa_bs1 | 4.00 | 8.00 | 1.00 | 2.00 | 1.0e-04 | 12.0 | grid{n}; grid n 2 |" in page
+    assert "| gqa_bs1 | 4.00 | 8.00 | 1.00 | 2.00 | 1.0e-04 | 9 | 12.0 | grid{n}; grid n 2 |" in page
     assert "| softmax_64x4096 (older) | 2.00 | 1.00 |" in page
-    assert "| ntrans_rows8 | - | 3.40 | 1.50 | - | - | - | exit 69 |" in page
+    assert "| ntrans_rows8 | - | 3.40 | 1.50 | - | - | - | - | exit 69 |" in page
     plot = show.plot(result)
     assert plot.count("<rect") == 3 and ">gqa_bs1<" in plot  # the ground and two bars
+
+
+def test_the_page_is_up_to_date():
+    done = subprocess.run([sys.executable, ROOT / "bench/h200/show.py", "--check"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
