@@ -7,7 +7,7 @@
 #include "ir/graph.h"
 #include "lower/lower.h"
 #include "optimize/report.h"
-#include "runtime/cpu/compile.h"
+#include "runtime/compile_options.h"
 #include "util/result.h"
 #include "verify/verify.h"
 

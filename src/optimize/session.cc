@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <utility>
 
+#include "runtime/cache_folder.h"
+
 namespace mirage::optimize {
 
 Session::Session(SessionOptions options)

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/cpu/compile.h"
+#include "runtime/compile_options.h"
 #include "runtime/thread_pool.h"
 #include "tune/records.h"
 #include "util/result.h"

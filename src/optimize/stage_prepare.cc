@@ -1,5 +1,6 @@
 #include "device_headers.h"
 #include "optimize/stages.h"
+#include "runtime/cpu/find_compiler.h"
 #include "runtime/cuda/look.h"
 #include "runtime/cuda/nvrtc.h"
 #include "tune/machine.h"
@@ -19,7 +20,7 @@ Result<Tools> cpu_tools(BuildOptions& build) {
                        build.target.name);
   MIRAGE_TRY(const runtime::Compiler compiler, runtime::find_compiler(build.compile.compiler));
   build.compile.found = compiler;
-  return Tools{tune::machine_name(), compiler.path + " " + compiler.version};
+  return Tools{tune::machine_name(), compiler.name() + " " + compiler.version};
 }
 
 Result<Tools> gpu_tools(BuildOptions& build) {

@@ -23,6 +23,8 @@ namespace {
 
 constexpr size_t kSealBytes = 32;  // of to_hex
 
+std::string sealed(std::string_view text) { return std::string(text) + to_hex(hash_bytes(text)); }
+
 }  // namespace
 
 std::string environment(const char* name) {
@@ -77,14 +79,22 @@ std::optional<std::string> read_file(const fs::path& path) {
 Result<void> seal(const fs::path& path) {
   const auto text = read_file(path);
   if (!text) return fail(Code::Io, "cannot read {}", path.string());
-  return write_file(path, *text + to_hex(hash_bytes(*text)));
+  return write_file(path, sealed(*text));
 }
 
-bool is_intact(const fs::path& path) {
-  const auto text = read_file(path);
-  if (!text || text->size() < kSealBytes) return false;
-  const std::string_view body = std::string_view(*text).substr(0, text->size() - kSealBytes);
-  return text->substr(body.size()) == to_hex(hash_bytes(body));
+bool is_intact(const fs::path& path) { return read_sealed(path).has_value(); }
+
+Result<void> publish_sealed(const fs::path& path, std::string_view text) {
+  return publish(path, sealed(text));
+}
+
+std::optional<std::string> read_sealed(const fs::path& path) {
+  std::optional<std::string> text = read_file(path);
+  if (!text || text->size() < kSealBytes) return std::nullopt;
+  const std::string seal = text->substr(text->size() - kSealBytes);
+  text->resize(text->size() - kSealBytes);
+  if (seal != to_hex(hash_bytes(*text))) return std::nullopt;
+  return text;
 }
 
 Result<Headers> device_folder(const fs::path& cache) {

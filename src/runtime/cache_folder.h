@@ -35,6 +35,11 @@ bool is_intact(const std::filesystem::path& path);
 /// Writes beside the place and renames.
 Result<void> publish(const std::filesystem::path& path, std::string_view text);
 
+/// The same with a seal, for what is read back whole.
+Result<void> publish_sealed(const std::filesystem::path& path, std::string_view text);
+/// Without its seal; nothing if the file is missing or damaged.
+std::optional<std::string> read_sealed(const std::filesystem::path& path);
+
 /// The include folder with the headers of this program, and what stands for them in keys.
 struct Headers {
   std::filesystem::path folder;

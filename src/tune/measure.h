@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "codegen/source_unit.h"
-#include "runtime/cpu/compile.h"
+#include "runtime/compile_options.h"
 #include "tune/check.h"
 #include "tune/suite.h"
 #include "tune/time.h"

@@ -119,8 +119,8 @@ class Sampler {
       double squares = 0;
       for (size_t i = 1; i < out.lanes.size(); ++i) {
         const double scale = std::copysign(1.0, value) * sign(scale_signs, i);
-        out.lanes[i][e] += sign(signs, i) * (own * size + least) +
-                           store * size * (sign(shift_signs, i) + scale);
+        out.lanes[i][e] +=
+            sign(signs, i) * (own * size + least) + store * size * (sign(shift_signs, i) + scale);
         squares += (out.lanes[i][e] - value) * (out.lanes[i][e] - value);
       }
       // What may overflow in some order is not claimed.

@@ -94,6 +94,23 @@ def test_missing_devices_and_compilers(box, monkeypatch):
     assert mirage("run", "p.mu", "--random", "1").returncode == 69
 
 
+@pytest.mark.parametrize("command", [["run", "--random", "1"], ["optimize", "--no-cache"]])
+def test_a_compiler_that_never_works(box, monkeypatch, command):
+    script = box / "broken"
+    script.write_text("#!/bin/sh\n[ $1 = --version ] && exec echo broken 1.0\necho no licence >&2; exit 1\n")
+    script.chmod(0o755)
+    monkeypatch.setenv("CXX", str(script))
+    one, *rest = command
+    done = mirage(one, "p.mu", *rest)
+    assert (done.returncode, done.stdout) == (69, ""), done.stderr
+    assert "no licence" in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_words_of_the_compiler(box, monkeypatch):
+    monkeypatch.setenv("CXX", "env -u NOTHING 'c++' -g0")
+    assert mirage("run", "p.mu", "--random", "1").returncode == 0
+
+
 @pytest.mark.parametrize("command", [["run", "--random", "1"], ["optimize", "--time-limit", "5"]])
 def test_programs_larger_than_the_memory(box, command):
     one, *rest = command

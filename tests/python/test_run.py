@@ -133,7 +133,8 @@ def test_integers_do_not_compute_yet():
 def test_what_the_compiler_says_is_in_the_log(monkeypatch, tmp_path):
     compiler = tmp_path / "c++"
     compiler.write_text(
-        "#!/bin/sh\n[ $1 = --version ] && echo picky 1.0 && exit\necho I will not >&2; exit 1\n"
+        "#!/bin/sh\n[ $1 = --version ] && echo picky 1.0 && exit\n"
+        "for last; do :; done; [ $last = /dev/null ] && exit\necho I will not >&2; exit 1\n"
     )
     compiler.chmod(0o755)
     monkeypatch.setenv("CXX", str(compiler))

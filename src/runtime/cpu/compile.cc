@@ -3,6 +3,7 @@
 #include <system_error>
 
 #include "runtime/cache_folder.h"
+#include "runtime/cpu/find_compiler.h"
 #include "runtime/cpu/precompiled.h"
 #include "runtime/cpu/shared_object.h"
 #include "runtime/process.h"
@@ -27,28 +28,6 @@ Result<void> check_processor(const codegen::SourceUnit& unit) {
 
 }  // namespace
 
-Result<Compiler> find_compiler(const std::string& wanted) {
-  std::vector<std::string> names;
-  if (!wanted.empty()) {
-    names = {wanted};
-  } else if (const std::string cxx = environment("CXX"); !cxx.empty()) {
-    names = {cxx};
-  } else {
-    names = {"clang++", "c++", "g++"};  // equal code, clang is twice as quick
-  }
-  for (const std::string& name : names) {
-    const auto result = run_process({name, "--version"}, std::chrono::seconds(10));
-    if (!result || result->status != 0) continue;
-    return Compiler{name, result->output.substr(0, result->output.find('\n'))};
-  }
-  return unsupported("no C++ compiler: {} cannot be run (set CXX)", names[0]);
-}
-
-Result<Compiler> compiler_of(const CompileOptions& options) {
-  if (options.found) return *options.found;
-  return find_compiler(options.compiler);
-}
-
 Result<std::shared_ptr<const Executable>> compile(const codegen::SourceUnit& unit,
                                                   const CompileOptions& options) {
   if (unit.language != codegen::Language::Cpp)
@@ -60,7 +39,11 @@ Result<std::shared_ptr<const Executable>> compile(const codegen::SourceUnit& uni
   auto pool = options.pool ? options.pool : std::make_shared<ThreadPool>();
 
   Hasher hasher;
-  hasher.add(unit.text).add(unit.march).add(headers.hash).add(compiler.path).add(compiler.version);
+  hasher.add(unit.text)
+      .add(unit.march)
+      .add(headers.hash)
+      .add(compiler.name())
+      .add(compiler.version);
   for (const std::string& option : unit.options) hasher.add(option);
   const std::string key = to_hex(hasher.finish());
   const fs::path folder = cache / "objects" / key.substr(0, 2);
@@ -78,7 +61,7 @@ Result<std::shared_ptr<const Executable>> compile(const codegen::SourceUnit& uni
   const fs::path prelude = prelude_file(unit, headers, compiler, cache);
   const bool has_help = !unit.prelude.empty() && fs::exists(precompiled_file(prelude), error);
   const auto run_compiler = [&](bool with_help) {
-    std::vector<std::string> command = {compiler.path};
+    std::vector<std::string> command = compiler.command;
     for (const std::string& word : common_words(unit, headers)) command.push_back(word);
     if (with_help) command.insert(command.end(), {"-include", prelude.string()});
     for (const std::string& word :
@@ -98,12 +81,15 @@ Result<std::shared_ptr<const Executable>> compile(const codegen::SourceUnit& uni
   }
   if (built->status != 0) {
     fs::remove(draft, error);
+    MIRAGE_TRY_VOID(check_that_it_works(compiler, unit.options));
     Error failure{
         Code::CompileFailed,
-        fmt::format("{} refused generated code (status {})", compiler.path, built->status),
+        fmt::format("{} refused generated code (status {})", compiler.name(), built->status),
         {built->output}};
     return tl::unexpected(std::move(failure));
   }
+  if (!fs::exists(draft, error))
+    return unsupported("compiler {} does not work: it made no file", compiler.name());
   MIRAGE_TRY_VOID(seal(draft));
   fs::rename(draft, object, error);
   if (error) {

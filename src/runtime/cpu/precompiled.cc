@@ -2,6 +2,8 @@
 
 #include <system_error>
 
+#include "runtime/cpu/compile.h"
+#include "runtime/cpu/find_compiler.h"
 #include "runtime/process.h"
 #include "util/hash.h"
 
@@ -20,7 +22,7 @@ std::vector<std::string> common_words(const codegen::SourceUnit& unit, const Hea
 fs::path prelude_file(const codegen::SourceUnit& unit, const Headers& headers,
                       const Compiler& compiler, const fs::path& cache) {
   Hasher hasher;
-  hasher.add(unit.prelude).add(headers.hash).add(compiler.path).add(compiler.version);
+  hasher.add(unit.prelude).add(headers.hash).add(compiler.name()).add(compiler.version);
   for (const std::string& option : unit.options) hasher.add(option);
   return cache / "precompiled" / (to_hex(hasher.finish()) + ".h");
 }
@@ -38,7 +40,7 @@ Result<void> precompile(const codegen::SourceUnit& unit, const CompileOptions& o
   if (fs::exists(precompiled, error)) return {};
   if (!fs::exists(prelude, error)) MIRAGE_TRY_VOID(publish(prelude, unit.prelude));
   const fs::path draft = prelude.string() + unique_suffix() + ".gch";
-  std::vector<std::string> command = {compiler.path};
+  std::vector<std::string> command = compiler.command;
   for (const std::string& word : common_words(unit, headers)) command.push_back(word);
   if (compiler.version.find("clang") != std::string::npos)
     command.emplace_back("-fpch-instantiate-templates");
@@ -53,7 +55,7 @@ Result<void> precompile(const codegen::SourceUnit& unit, const CompileOptions& o
   if (built->status != 0 || error)
     return tl::unexpected(Error{
         Code::CompileFailed,
-        fmt::format("{} makes no precompiled header (status {})", compiler.path, built->status),
+        fmt::format("{} makes no precompiled header (status {})", compiler.name(), built->status),
         {built->output}});
   return {};
 }

@@ -8,7 +8,7 @@
 
 #include "codegen/source_unit.h"
 #include "runtime/cache_folder.h"
-#include "runtime/cpu/compile.h"
+#include "runtime/compile_options.h"
 #include "util/result.h"
 
 namespace mirage::runtime {

@@ -2,7 +2,6 @@
 
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 
 #include "device_headers.h"
 #include "runtime/cache_folder.h"
@@ -29,7 +28,7 @@ Result<void> compile_in_child(const codegen::SourceUnit& unit, const fs::path& p
       options.time_limit,
       [&]() -> Result<void> {
         const auto cubin = compile_cubin(unit.text, unit.options);
-        if (cubin) return publish(path, *cubin);
+        if (cubin) return publish_sealed(path, *cubin);
         if (!cubin.error().notes.empty())
           std::strncpy(text, cubin.error().notes[0].c_str(), kLogBytes - 1);
         return tl::unexpected(cubin.error());
@@ -41,24 +40,26 @@ Result<void> compile_in_child(const codegen::SourceUnit& unit, const fs::path& p
 
 }  // namespace
 
-Result<std::string> cubin_of(const codegen::SourceUnit& unit, const CompileOptions& options) {
-  if (unit.language != codegen::Language::Cuda)
-    return unsupported("target {}: not CUDA", unit.target);
+Result<fs::path> cubin_file(const codegen::SourceUnit& unit, const CompileOptions& options) {
   MIRAGE_TRY(const std::string version, nvrtc_version());
   Hasher hasher;
   hasher.add(unit.text).add(device_headers_hash()).add(version);
   for (const std::string& option : unit.options) hasher.add(option);
   const std::string key = to_hex(hasher.finish());
-  const fs::path path = fs::path(cache_directory(options.cache_dir)) / "objects" /
-                        key.substr(0, 2) / (key + ".cubin");
-  if (options.use_cache) {
-    std::ifstream file(path, std::ios::binary);
-    if (file) return std::string(std::istreambuf_iterator<char>(file), {});
-  }
+  return fs::path(cache_directory(options.cache_dir)) / "objects" / key.substr(0, 2) /
+         (key + ".cubin");
+}
+
+Result<std::string> cubin_of(const codegen::SourceUnit& unit, const CompileOptions& options) {
+  if (unit.language != codegen::Language::Cuda)
+    return unsupported("target {}: not CUDA", unit.target);
+  MIRAGE_TRY(const fs::path path, cubin_file(unit, options));
+  if (options.use_cache)
+    if (auto kept = read_sealed(path)) return std::move(*kept);
   MIRAGE_TRY_VOID(compile_in_child(unit, path, options));
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return fail(Code::Io, "cannot read {}", path.string());
-  return std::string(std::istreambuf_iterator<char>(file), {});
+  auto made = read_sealed(path);
+  if (!made) return fail(Code::Io, "cannot read {}", path.string());
+  return std::move(*made);
 }
 
 }  // namespace mirage::runtime

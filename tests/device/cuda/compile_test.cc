@@ -2,6 +2,8 @@
 // search sizes for the target. No GPU is needed. What is emitted must compile; what does not fit a
 // block's shared memory must be said before.
 
+#include "runtime/cuda/compile.h"
+
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -11,6 +13,7 @@
 #include "ir/load_file.h"
 #include "lower/lower.h"
 #include "optimize/proposals.h"
+#include "runtime/cache_folder.h"
 #include "runtime/cuda/nvrtc.h"
 
 namespace mirage {
@@ -71,6 +74,30 @@ TEST_F(CudaText, AttentionAndNormCompileForAllTargets) {
       expect_compiles(fs::path(MIRAGE_SOURCE_DIR "/examples") / (std::string(name) + ".mu"),
                       target);
   }
+}
+
+TEST_F(CudaText, DamagedMachineCodeIsMadeAgain) {
+  const auto graph = ir::load_graph(MIRAGE_SOURCE_DIR "/examples/softmax.mu");
+  ASSERT_TRUE(graph) << graph.error().message;
+  const auto program = lower::lower(*graph, *lower::target_named("sm_90"));
+  ASSERT_TRUE(program) << program.error().message;
+  const auto unit = codegen::emit(*program);
+  ASSERT_TRUE(unit) << unit.error().message;
+  std::string folder = testing::TempDir() + "mirage-cubin-XXXXXX";
+  runtime::CompileOptions options;
+  options.cache_dir = mkdtemp(folder.data());
+  const auto made = runtime::cubin_of(*unit, options);
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_EQ(made->substr(1, 3), "ELF");
+  const fs::path file = *runtime::cubin_file(*unit, options);
+  for (const size_t size : {size_t{0}, made->size() / 2, made->size()}) {
+    ASSERT_TRUE(runtime::write_file(file, made->substr(0, size)));
+    const auto again = runtime::cubin_of(*unit, options);
+    ASSERT_TRUE(again) << again.error().message;
+    EXPECT_EQ(*again, *made) << size;
+    EXPECT_TRUE(runtime::is_intact(file));
+  }
+  fs::remove_all(options.cache_dir);
 }
 
 TEST_F(CudaText, TooMuchSharedMemoryIsAnErrorThatNamesTheKernel) {

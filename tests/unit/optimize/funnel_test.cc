@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "runtime/cpu/compile.h"
+#include "runtime/cpu/find_compiler.h"
 #include "unit/optimize/support.h"
 
 namespace mirage::optimize {
@@ -34,7 +34,7 @@ class Funnel : public Folder {
     return write("compiler",
                  "#!/bin/bash\ncase \"${@: -1}\" in\n*.cc) if grep -q 'kernel k0_block' " +
                      std::string("\"${@: -1}\"; then ") + otherwise + "; fi ;;\nesac\nexec " +
-                     runtime::find_compiler()->path + " \"$@\"\n");
+                     runtime::find_compiler()->name() + " \"$@\"\n");
   }
 
   const ir::GraphPtr program_ = attention();
@@ -227,13 +227,25 @@ TEST_F(Funnel, HangingCompilersAreStopped) {
 
 TEST_F(Funnel, AProgramThatDoesNotCompileIsNamed) {
   const std::string fails =
-      write("fails", "#!/bin/sh\n[ \"$1\" = --version ] || { echo no such luck; exit 1; }\n");
+      write("fails",
+            "#!/bin/bash\ncase \"${@: -1}\" in --version|/dev/null) exit 0 ;; esac\n"
+            "echo no such luck; exit 1\n");
   const Result<Optimized> result = run(quick(), fails);
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, Code::CompileFailed);
   EXPECT_THAT(result.error().message, HasSubstr("the program as written: "));
   ASSERT_EQ(result.error().notes.size(), 1u);
   EXPECT_EQ(result.error().notes[0], "no such luck\n");
+}
+
+TEST_F(Funnel, ACompilerThatNeverWorksIsNotTheProgramsFault) {
+  const std::string fails =
+      write("fails", "#!/bin/sh\n[ \"$1\" = --version ] || { echo no such luck; exit 1; }\n");
+  const Result<Optimized> result = run(quick(), fails);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, Code::Unsupported);
+  EXPECT_THAT(result.error().message, HasSubstr("does not work"));
+  EXPECT_THAT(result.error().message, HasSubstr("no such luck"));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "runtime/cache_folder.h"
+#include "runtime/cpu/find_compiler.h"
 
 namespace mirage::runtime {
 namespace {
@@ -98,6 +99,22 @@ TEST_F(Compile, ADamagedObjectIsBuiltAgain) {
   }
 }
 
+TEST_F(Compile, SealedFilesAreReadBackWholeOrNotAtAll) {
+  const fs::path file = options_.cache_dir + "/folder/file";
+  EXPECT_FALSE(read_sealed(file));
+  const std::string text("code\0more", 9);
+  ASSERT_TRUE(publish_sealed(file, text));
+  EXPECT_EQ(read_sealed(file), text);
+  EXPECT_TRUE(is_intact(file));
+  const std::string whole = *read_file(file);
+  for (size_t size : {size_t{0}, size_t{20}, whole.size() - 1}) {
+    ASSERT_TRUE(write_file(file, whole.substr(0, size)));
+    EXPECT_FALSE(read_sealed(file)) << size;
+  }
+  ASSERT_TRUE(write_file(file, "C" + whole.substr(1)));
+  EXPECT_FALSE(read_sealed(file));
+}
+
 TEST_F(Compile, ADamagedHeaderIsWrittenAgain) {
   ASSERT_TRUE(compile(adder("1"), options_));
   const fs::path header = device_folder(options_.cache_dir)->folder / "mirage/cpu/storage.h";
@@ -128,8 +145,33 @@ TEST_F(Compile, ACompilerThatWritesNothingIsAnError) {
   std::ofstream(script) << "#!/bin/sh\necho compiler\n";
   fs::permissions(script, fs::perms::owner_all);
   options_.compiler = script;
-  EXPECT_FALSE(compile(adder("1"), options_));
+  const auto executable = compile(adder("1"), options_);
+  ASSERT_FALSE(executable);
+  EXPECT_EQ(executable.error().code, Code::Unsupported);
   EXPECT_EQ(objects(), 0u);
+}
+
+TEST_F(Compile, ACompilerThatAlwaysFailsIsNotTheTextsFault) {
+  const fs::path script = options_.cache_dir + "/compiler";
+  std::ofstream(script) << "#!/bin/sh\n[ $1 = --version ] && exec echo broken\n"
+                           "echo out of order >&2\nexit 1\n";
+  fs::permissions(script, fs::perms::owner_all);
+  options_.compiler = script;
+  const auto executable = compile(adder("1"), options_);
+  ASSERT_FALSE(executable);
+  EXPECT_EQ(executable.error().code, Code::Unsupported);
+  EXPECT_NE(executable.error().message.find("out of order"), std::string::npos)
+      << executable.error().message;
+}
+
+TEST_F(Compile, WordsAfterTheCompilerReachIt) {
+  options_.compiler = find_compiler()->name() + " '-DOFFSET=1 + 1'";
+  const auto executable = compile(adder("OFFSET"), options_);
+  ASSERT_TRUE(executable) << executable.error().message;
+  float x[8] = {}, y[8] = {};
+  const TensorView in{x, ir::DType::F32, {8}, {1}}, out{y, ir::DType::F32, {8}, {1}};
+  ASSERT_TRUE((*executable)->run({&in, 1}, {&out, 1}, 1));
+  EXPECT_EQ(y[7], 2);
 }
 
 TEST_F(Compile, AKernelWithoutMemoryIsAnError) {
@@ -167,7 +209,7 @@ class Precompile : public Compile {
     Compile::SetUp();
     const fs::path script = options_.cache_dir + "/compiler";
     std::ofstream(script) << "#!/bin/sh\necho \"$@\" >> " << log() << "\nexec "
-                          << find_compiler()->path << " \"$@\"\n";
+                          << find_compiler()->name() << " \"$@\"\n";
     fs::permissions(script, fs::perms::owner_all);
     options_.compiler = script;
     unit_.prelude = "#include \"mirage/cpu/storage.h\"\n";

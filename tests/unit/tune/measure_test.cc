@@ -6,6 +6,8 @@
 #include <filesystem>
 
 #include "ir/builder.h"
+#include "runtime/cpu/compile.h"
+#include "runtime/cpu/find_compiler.h"
 
 namespace mirage::tune {
 namespace {
