@@ -8,6 +8,7 @@
 # bench/h200/merge.py.
 #
 #   MIRAGE_CMAKE_ARGS   further arguments of CMake, as -DCMAKE_PREFIX_PATH=... where libraries are not installed
+#   MIRAGE              the program, built elsewhere (preset gpu): nothing is built then
 #   MIRAGE_COMMIT       of the sources, where they are no git checkout
 #   PYTHON              with PyTorch; default python3
 set -euo pipefail
@@ -19,7 +20,10 @@ export TORCHINDUCTOR_CACHE_DIR=${TORCHINDUCTOR_CACHE_DIR:-$PWD/build/gpu/torch-c
 export TRITON_CACHE_DIR=${TRITON_CACHE_DIR:-$PWD/build/gpu/triton-cache}
 export PYTHONUNBUFFERED=1 PYTHONWARNINGS=ignore
 
+mirage=${MIRAGE:-build/gpu/bin/mirage}
+
 build() {
+  [[ -z ${MIRAGE:-} ]] || return 0
   local args=()
   read -ra args <<<"${MIRAGE_CMAKE_ARGS:-}"
   cmake --preset gpu -Wno-dev -DMIRAGE_LTO=OFF "${args[@]}" && cmake --build --preset gpu
@@ -29,7 +33,7 @@ build() {
 measure_group() {
   local part=$results/h200-$1.json
   shift
-  "$python" bench/h200/measure.py --mirage build/gpu/bin/mirage --out "$part" "$@"
+  "$python" bench/h200/measure.py --mirage "$mirage" --out "$part" "$@"
   if [[ -z ${OUT:-} ]]; then "$python" bench/h200/merge.py "$part"; fi
 }
 

@@ -4,17 +4,21 @@
 usage: measure.py --mirage PROGRAM --out FILE.json [--group N ...] [--only NAME ...] [--time-limit S] [--deadline S]
        measure.py --prepare [--group N ...] [--only NAME ...]      fills the compile cache of PyTorch, on all cores
 
-For each row: every form of PyTorch (torch_forms.py), checked against float32; the plain kernel that reads the same bytes; then
+For each row: every form of PyTorch (torch_forms.py), checked against float32; the plain kernel that reads the same bytes; and
 `mirage optimize` in a process of its own, which checks against float64 and measures by itself. All times are cold (timing.py).
-FILE is written after each row. Needs PyTorch with CUDA.
+Rows are searched, compiled and checked side by side, but whoever measures has the GPU for itself: all take turns by the file
+$MIRAGE_GPU_LOCK. FILE is written after each row. Needs PyTorch with CUDA.
 """
 import argparse
+import contextlib
+import fcntl
 import json
 import os
 import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 from programs import GROUPS, ROWS
@@ -27,6 +31,14 @@ START = time.monotonic()
 def commit_here():
     return os.environ.get("MIRAGE_COMMIT") or subprocess.check_output(
         ["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"], text=True).strip()
+
+
+@contextlib.contextmanager
+def gpu_turn():
+    """As tune/gpu_turn.cc takes it."""
+    with open(os.environ["MIRAGE_GPU_LOCK"], "w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def torch_columns(row, autotune):
@@ -57,12 +69,17 @@ def torch_part(row, autotune):
     import torch
     from read_kernel import read_us
 
-    columns, failed = torch_columns(row, autotune)
-    best = min(columns, key=columns.get)
-    part = {"torch_us": columns[best], "torch_form": best, "read_us": read_us(row.bytes),
-            "torch_forms": {label: round(us, 2) for label, us in columns.items()}, "torch_failed": failed}
-    torch.cuda.empty_cache()
+    with gpu_turn():
+        columns, failed = torch_columns(row, autotune)
+        best = min(columns, key=columns.get, default=None)
+        part = {"torch_us": columns.get(best), "torch_form": best, "read_us": read_us(row.bytes),
+                "torch_forms": {label: round(us, 2) for label, us in columns.items()}, "torch_failed": failed}
+        torch.cuda.empty_cache()
     return part
+
+
+def is_late(options):
+    return time.monotonic() - START > options.deadline
 
 
 def of_report(report):
@@ -81,6 +98,8 @@ def of_report(report):
 
 
 def mirage_part(row, options):
+    if is_late(options):
+        return {"us": None, "error": "not begun: no time was left"}
     with tempfile.TemporaryDirectory() as folder:
         program, report = Path(folder, f"{row.name}.mu"), Path(folder, "report.json")
         program.write_text(row.text)
@@ -115,19 +134,19 @@ def measure(rows, options):
     torch.manual_seed(0)
     result = {"device": torch.cuda.get_device_name(0), "commit": options.commit, "torch": torch.__version__,
               "time_limit_s": options.time_limit, "rows": []}
-    for row in rows:
-        if time.monotonic() - START > options.deadline:
-            print(f"no time left for {row.name}", flush=True)
-            continue
-        measured = {"program": row.name, "us": None, "torch_us": None, "read_us": None, "rel_error": None,
-                    "bytes": row.bytes}
-        if not options.skip_torch:
-            measured.update(torch_part(row, not options.no_autotune))
-        measured.update(mirage_part(row, options))
-        result["rows"].append(measured)
-        options.out.write_text(json.dumps(result, indent=1) + "\n")
-        print(line_of(measured), f" [{time.monotonic() - START:.0f} s]", flush=True)
-    return result
+    columns = {}
+    with ThreadPoolExecutor(options.jobs) as pool:
+        running = {pool.submit(mirage_part, row, options): row for row in rows}
+        for row in rows:
+            if not options.skip_torch and not is_late(options):
+                columns[row.name] = torch_part(row, not options.no_autotune)
+        for done in as_completed(running):
+            row = running[done]
+            measured = {"program": row.name, "us": None, "torch_us": None, "read_us": None, "rel_error": None,
+                        "bytes": row.bytes, **columns.get(row.name, {}), **done.result()}
+            result["rows"].append(measured)
+            options.out.write_text(json.dumps(result, indent=1) + "\n")
+            print(line_of(measured), f" [{time.monotonic() - START:.0f} s]", flush=True)
 
 
 def prepare(rows, options):
@@ -161,8 +180,9 @@ def arguments():
     parser.add_argument("--group", type=int, nargs="*", help=f"1 to {GROUPS}")
     parser.add_argument("--only", nargs="*", help="names of rows")
     parser.add_argument("--target", default="sm_90")
-    parser.add_argument("--time-limit", type=float, default=40, help="of each mirage optimize, seconds")
-    parser.add_argument("--deadline", type=float, default=420, help="no row is begun after so many seconds")
+    parser.add_argument("--time-limit", type=float, default=60, help="of each mirage optimize, seconds")
+    parser.add_argument("--jobs", type=int, default=4, help="how many of them at once")
+    parser.add_argument("--deadline", type=float, default=400, help="no row is begun after so many seconds")
     parser.add_argument("--skip-torch", action="store_true", help="mirage alone: the columns of PyTorch stay empty")
     parser.add_argument("--no-autotune", action="store_true", help="without the forms of max-autotune")
     parser.add_argument("--logs", type=Path, help="folder for the output of each mirage optimize")
@@ -184,9 +204,11 @@ def main():
     if options.prepare:
         return prepare(rows, options)
     options.commit = options.commit or commit_here()
-    result = measure(rows, options)
-    if not result["rows"]:
-        sys.exit("no row was measured")
+    if not rows:
+        sys.exit("no such row")
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ.setdefault("MIRAGE_GPU_LOCK", str(Path(folder, "gpu.lock")))
+        measure(rows, options)
 
 
 if __name__ == "__main__":

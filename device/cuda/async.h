@@ -1,5 +1,5 @@
-// Copies that the hardware does by itself, and the barriers in shared memory that count their bytes.
-// Needs compute capability 9.0.
+// Copies that the hardware does by itself, and the barriers in shared memory that count their
+// bytes. Needs compute capability 9.0.
 #pragma once
 
 #include "mirage/cuda/block.h"
@@ -54,7 +54,8 @@ inline __device__ void barrier_wait(uint32_t barrier, int parity) {
 /// outside the tensor are zero.
 inline __device__ void copy_box(uint32_t to, const TensorMap& map, uint32_t barrier, int x) {
   asm volatile(
-      "cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%3}], "
+      "cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, "
+      "{%3}], "
       "[%2];" ::"r"(to),
       "l"(&map), "r"(barrier), "r"(x)
       : "memory");

@@ -65,8 +65,7 @@ __device__ Fragments<kTiles, kSlices> map_fragments(const F& f, const Inputs&...
 #pragma unroll
     for (int slice = 0; slice < kSlices; ++slice)
 #pragma unroll
-      for (int e = 0; e < 8; ++e)
-        result.v[tile][slice][e] = f(element(inputs, tile, slice, e)...);
+      for (int e = 0; e < 8; ++e) result.v[tile][slice][e] = f(element(inputs, tile, slice, e)...);
   return result;
 }
 template <int kTiles, class F, class... Inputs>
@@ -188,10 +187,8 @@ __device__ LeftOperand<S, kTiles, kSlices> as_left(const ColumnValues<kSlices>& 
   for (int tile = 0; tile < kTiles; ++tile)
 #pragma unroll
     for (int slice = 0; slice < kSlices; ++slice) {
-      result.v[tile][slice][0] = result.v[tile][slice][1] =
-          pack<S>(a.v[slice][0], a.v[slice][1]);
-      result.v[tile][slice][2] = result.v[tile][slice][3] =
-          pack<S>(a.v[slice][2], a.v[slice][3]);
+      result.v[tile][slice][0] = result.v[tile][slice][1] = pack<S>(a.v[slice][0], a.v[slice][1]);
+      result.v[tile][slice][2] = result.v[tile][slice][3] = pack<S>(a.v[slice][2], a.v[slice][3]);
     }
   return result;
 }
@@ -315,7 +312,8 @@ template <class S>
 __device__ void mma(float* c, const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
   if constexpr (kIsSame<S, F16>) {
     asm volatile(
-        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, "
+        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+        "{%8, "
         "%9}, {%0, %1, %2, %3};"
         : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));

@@ -18,7 +18,8 @@ struct WarpPlace {
 
 /// A warp's part of row values into pad[part * rows + row].
 template <int kTiles>
-__device__ void spread_rows(float* pad, WarpPlace place, int rows, const RowValues<kTiles>& values) {
+__device__ void spread_rows(float* pad, WarpPlace place, int rows,
+                            const RowValues<kTiles>& values) {
   if (place.part >= 0 && lane() % 4 == 0)
 #pragma unroll
     for (int tile = 0; tile < kTiles; ++tile)
@@ -89,8 +90,7 @@ __device__ void merge_accumulator(float* pad, WarpPlace place, int rows,
     const int row = i / kColumns, column = i % kColumns;
     float sum = pad[row * kPitch + column];
 #pragma unroll
-    for (int part = 1; part < kParts; ++part)
-      sum += pad[(part * rows + row) * kPitch + column];
+    for (int part = 1; part < kParts; ++part) sum += pad[(part * rows + row) * kPitch + column];
     to[row * row_stride + column * column_stride] = sum;
   }
   sync();

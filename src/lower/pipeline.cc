@@ -156,7 +156,8 @@ class PipelinePlanner {
       value.row_axis = *row;
     }
     pipeline_.before.push_back(std::move(value));
-    return Source{Source::From::Before, pipeline_.before.size() - 1, pipeline_.before.back().spread};
+    return Source{Source::From::Before, pipeline_.before.size() - 1,
+                  pipeline_.before.back().spread};
   }
 
   size_t add_register(const Operand& out, Spread spread, int64_t walked_stride) {
@@ -215,7 +216,8 @@ class PipelinePlanner {
     const Source from_stage{Source::From::Stage, tile, Spread::Tile};
     if (right.strides[m] == walked && right.lengths[m].max > 1) {
       MIRAGE_TRY_VOID(agree(length_, right.lengths[m].max, "steps"));
-      if (!step.accumulate) return unsupported("a product over the walked class that is not summed");
+      if (!step.accumulate)
+        return unsupported("a product over the walked class that is not summed");
       const int64_t columns = step.lengths[n].max;
       if (columns % 8 != 0) return unsupported("products of {} columns", columns);
       MIRAGE_TRY(const Source a, source(left));
@@ -240,10 +242,9 @@ class PipelinePlanner {
   /// A left operand that is the same for all steps.
   Result<Source> left_before(const Operand& operand, int64_t depth) {
     const size_t rank = operand.lengths.size();
-    const bool is_in_loop =
-        operand.space == Space::Param
-            ? is_moving(operand)
-            : find_register(operand.index) < pipeline_.registers.size();
+    const bool is_in_loop = operand.space == Space::Param
+                                ? is_moving(operand)
+                                : find_register(operand.index) < pipeline_.registers.size();
     if (is_in_loop) return unsupported("a left operand that changes with the loop");
     if (depth % kSlice != 0) return unsupported("products over {} elements", depth);
     pipeline_.before.push_back({operand, Spread::Tile, depth, rank - 2, rank - 1});

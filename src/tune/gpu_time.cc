@@ -35,16 +35,22 @@ Result<GpuTimer::Set> GpuTimer::Set::make(const Gpu& gpu, std::span<const HostTe
   return set;
 }
 
-Result<GpuTimer> GpuTimer::make(const CudaExecutable& executable,
-                                std::span<const HostTensor> inputs,
+Result<GpuTimer::Inputs> GpuTimer::rotated(std::span<const HostTensor> inputs) {
+  MIRAGE_TRY(const Gpu* const gpu, runtime::cuda::gpu());
+  auto sets = std::make_shared<std::vector<Set>>();
+  for (int64_t left = sets_to_leave_the_cache(inputs, *gpu); left > 0; --left) {
+    MIRAGE_TRY(sets->emplace_back(), Set::make(*gpu, inputs));
+  }
+  return sets;
+}
+
+Result<GpuTimer> GpuTimer::make(const CudaExecutable& executable, Inputs inputs,
                                 std::span<const HostTensor> outputs) {
   MIRAGE_TRY(const Gpu* const gpu, runtime::cuda::gpu());
   GpuTimer timer;
   timer.driver_ = gpu->driver;
+  timer.inputs_ = std::move(inputs);
   const Driver& driver = *gpu->driver;
-  for (int64_t left = sets_to_leave_the_cache(inputs, *gpu); left > 0; --left) {
-    MIRAGE_TRY(timer.inputs_.emplace_back(), Set::make(*gpu, inputs));
-  }
   for (int i = 0; i < 2; ++i) {
     MIRAGE_TRY(timer.outputs_.emplace_back(), Set::make(*gpu, outputs));
   }
@@ -58,17 +64,17 @@ Result<GpuTimer> GpuTimer::make(const CudaExecutable& executable,
 
 Result<void> GpuTimer::capture(const CudaExecutable& executable) {
   // Once outside, so that nothing is allocated while the stream is captured.
-  MIRAGE_TRY_VOID(executable.launch(inputs_[0].addresses, outputs_[0].addresses, stream_));
+  MIRAGE_TRY_VOID(executable.launch(inputs_->front().addresses, outputs_[0].addresses, stream_));
   MIRAGE_TRY_VOID(driver_->check(driver_->stream_synchronize(stream_), "run"));
   constexpr int kThreadLocal = 1;
   MIRAGE_TRY_VOID(driver_->check(driver_->capture_begin(stream_, kThreadLocal), "capture"));
   // Whole turns through the sets, so that the first set is cold too when the graph is replayed.
-  const int sets = static_cast<int>(inputs_.size());
+  const int sets = static_cast<int>(inputs_->size());
   calls_ = sets * ((kFewestCalls + sets - 1) / sets);
   Result<void> launched;
   for (int call = 0; launched && call < calls_; ++call) {
     const auto turn = static_cast<size_t>(call);
-    launched = executable.launch(inputs_[turn % inputs_.size()].addresses,
+    launched = executable.launch((*inputs_)[turn % inputs_->size()].addresses,
                                  outputs_[turn % outputs_.size()].addresses, stream_);
   }
   runtime::cuda::Graph graph = nullptr;

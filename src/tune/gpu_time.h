@@ -5,6 +5,7 @@
 // both.
 
 #include <chrono>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -16,8 +17,16 @@ namespace mirage::tune {
 
 class GpuTimer {
  public:
-  static Result<GpuTimer> make(const runtime::cuda::CudaExecutable& executable,
-                               std::span<const HostTensor> inputs,
+  struct Set {
+    std::vector<runtime::cuda::Mirror> tensors;
+    std::vector<runtime::cuda::DevicePtr> addresses;
+    static Result<Set> make(const runtime::cuda::Gpu& gpu, std::span<const HostTensor> tensors);
+  };
+  /// On the GPU; may be used by several timers.
+  using Inputs = std::shared_ptr<const std::vector<Set>>;
+  static Result<Inputs> rotated(std::span<const HostTensor> inputs);
+
+  static Result<GpuTimer> make(const runtime::cuda::CudaExecutable& executable, Inputs inputs,
                                std::span<const HostTensor> outputs);
   GpuTimer(GpuTimer&& other) noexcept;
   GpuTimer& operator=(GpuTimer&&) = delete;
@@ -34,16 +43,12 @@ class GpuTimer {
   GpuTimer() = default;
   Result<void> capture(const runtime::cuda::CudaExecutable& executable);
 
-  struct Set {
-    std::vector<runtime::cuda::Mirror> tensors;
-    std::vector<runtime::cuda::DevicePtr> addresses;
-    static Result<Set> make(const runtime::cuda::Gpu& gpu, std::span<const HostTensor> tensors);
-  };
   const runtime::cuda::Driver* driver_ = nullptr;
   runtime::cuda::Stream stream_ = nullptr;
   runtime::cuda::GraphExec graph_ = nullptr;
   runtime::cuda::Event begin_ = nullptr, end_ = nullptr;
-  std::vector<Set> inputs_, outputs_;
+  Inputs inputs_;
+  std::vector<Set> outputs_;
   int calls_ = 0;
 };
 

@@ -5,6 +5,7 @@
 #include "runtime/contain.h"
 #include "runtime/load.h"
 #include "tune/gpu_time.h"
+#include "tune/gpu_turn.h"
 
 namespace mirage::tune {
 
@@ -29,7 +30,8 @@ struct Measurer {
           std::max(outcome.deviation.max_of_bound, deviation.max_of_bound);
       ++outcome.cases;
     }
-    MIRAGE_TRY(const Sampler sampler, sampler_for(executable, suite, options));
+    GpuTimer::Inputs on_gpu;
+    MIRAGE_TRY(const Sampler sampler, sampler_for(executable, suite, options, on_gpu));
     MIRAGE_TRY(const std::vector<Timing> timings, take_samples({&sampler, 1}, options.time));
     outcome.timing = timings[0];
     return outcome;
@@ -39,20 +41,26 @@ struct Measurer {
                                                const Suite& suite, const MeasureOptions& options) {
     const auto pool = std::make_shared<runtime::ThreadPool>();
     std::vector<Sampler> samplers;
+    GpuTimer::Inputs on_gpu;
     for (const codegen::SourceUnit* unit : units) {
       MIRAGE_TRY(auto executable, load(*unit, options, pool));
-      MIRAGE_TRY(samplers.emplace_back(), sampler_for(executable, suite, options));
+      MIRAGE_TRY(samplers.emplace_back(), sampler_for(executable, suite, options, on_gpu));
     }
     return take_samples(samplers, options.time);
   }
 
-  /// On the first case of the suite: calls on this processor, or a graph on the GPU.
+  /// On the first case of the suite: calls on this processor, or a graph on the GPU, whose inputs
+  /// are put there for the first of several.
   static Result<Sampler> sampler_for(const std::shared_ptr<const runtime::Executable>& executable,
-                                     const Suite& suite, const MeasureOptions& options) {
+                                     const Suite& suite, const MeasureOptions& options,
+                                     GpuTimer::Inputs& on_gpu) {
     const std::vector<HostTensor>& inputs = suite.cases[0].inputs;
     MIRAGE_TRY(std::vector<HostTensor> made, make_outputs(*suite.program));
-    if (const auto* on_gpu = dynamic_cast<const runtime::cuda::CudaExecutable*>(executable.get())) {
-      MIRAGE_TRY(GpuTimer made_timer, GpuTimer::make(*on_gpu, inputs, made));
+    if (const auto* cuda = dynamic_cast<const runtime::cuda::CudaExecutable*>(executable.get())) {
+      if (!on_gpu) {
+        MIRAGE_TRY(on_gpu, GpuTimer::rotated(inputs));
+      }
+      MIRAGE_TRY(GpuTimer made_timer, GpuTimer::make(*cuda, on_gpu, made));
       MIRAGE_TRY_VOID(made_timer.warm_up(options.time.warm_up));
       return Sampler([executable, timer = std::make_shared<GpuTimer>(std::move(made_timer))] {
         return timer->sample();
@@ -84,10 +92,21 @@ struct Measurer {
   static void retime(Measured& measured, const Timing& timing) { measured.timing_ = timing; }
 };
 
+namespace {
+
+/// Programs of a GPU are measured one at a time on the machine.
+Result<GpuTurn> turn_for(const codegen::SourceUnit& unit, const Deadline& deadline) {
+  if (unit.language == codegen::Language::Cpp) return GpuTurn();
+  return GpuTurn::take(deadline);
+}
+
+}  // namespace
+
 Result<Measured> measure(const codegen::SourceUnit& unit, const Suite& suite,
                          const MeasureOptions& options) {
   MIRAGE_TRY(const runtime::SharedMemory memory,
              runtime::SharedMemory::make(sizeof(Measurer::Outcome)));
+  MIRAGE_TRY(const GpuTurn turn, turn_for(unit, options.deadline));
   auto* outcome = new (memory.data()) Measurer::Outcome();
   MIRAGE_TRY_VOID(runtime::contain(
       options.time_limit,
@@ -104,6 +123,7 @@ Result<void> measure_again(std::span<const codegen::SourceUnit* const> units,
                            const MeasureOptions& options) {
   MIRAGE_TRY(const runtime::SharedMemory memory,
              runtime::SharedMemory::make(sizeof(Timing) * units.size()));
+  MIRAGE_TRY(const GpuTurn turn, turn_for(*units[0], options.deadline));
   auto* timings = new (memory.data()) Timing[units.size()]();
   MIRAGE_TRY_VOID(runtime::contain(
       options.time_limit,

@@ -58,10 +58,9 @@ class PipelineText {
   std::string coordinate(const StagedTile::Dim& dim, int64_t start) const {
     std::string text = start ? fmt::format("{}", start) : "";
     for (const lower::AxisStride& move : dim.moves) {
-      const std::string name =
-          move.axis == pipeline_.axis ? "step" : axis_name(plan_, move.axis);
-      text += fmt::format("{}static_cast<int>({}) * {}", text.empty() ? "" : " + ", name,
-                          move.stride);
+      const std::string name = move.axis == pipeline_.axis ? "step" : axis_name(plan_, move.axis);
+      text +=
+          fmt::format("{}static_cast<int>({}) * {}", text.empty() ? "" : " + ", name, move.stride);
     }
     return text.empty() ? "0" : text;
   }
@@ -95,7 +94,8 @@ class PipelineText {
       const std::string at = address(plan_, value.operand);
       if (value.spread == Spread::Tile)
         out_.line(
-            "const auto before{} = load_left<{}, {}, {}>(Tile{{as_const({}), {}, {}}}, place.first, "
+            "const auto before{} = load_left<{}, {}, {}>(Tile{{as_const({}), {}, {}}}, "
+            "place.first, "
             "{});",
             i, element(), tiles(), value.depth / 16, at, value.operand.strides[value.row_axis],
             value.operand.strides[value.depth_axis], pipeline_.rows);
@@ -124,7 +124,8 @@ class PipelineText {
 
   bool is_raw_maximum(size_t index) const {
     for (size_t i = 0; i < plan_.loop.size(); ++i)
-      if (plan_.loop[i].kind == StepKind::Running && pipeline_.steps[i].out[2] == index) return true;
+      if (plan_.loop[i].kind == StepKind::Running && pipeline_.steps[i].out[2] == index)
+        return true;
     return false;
   }
 
@@ -252,16 +253,14 @@ class PipelineText {
       default:
         function = fmt::format("map_row_values<{}>", tiles());
     }
-    const std::string head =
-        fmt::format("{}{} = {}(", declaration, reg(planned.out[0]), function);
+    const std::string head = fmt::format("{}{} = {}(", declaration, reg(planned.out[0]), function);
     emit_call(out_, head, step, texts(planned));
   }
 
   void rescale(const Step& step, const LoopStep& planned) {
     const size_t state = planned.out[0];
     if (pipeline_.registers[state].spread == Spread::Sums)
-      emit_call(out_, fmt::format("map_accumulator({}, ", reg(state)), step,
-                {text(planned.in[1])});
+      emit_call(out_, fmt::format("map_accumulator({}, ", reg(state)), step, {text(planned.in[1])});
     else
       assign("", step, planned);
   }

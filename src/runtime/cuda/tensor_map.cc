@@ -22,10 +22,10 @@ Result<void> encode(const Gpu& gpu, const codegen::TensorMap& description, Devic
   std::vector<uint32_t> box(description.box.begin(), description.box.end()), steps(rank, 1);
   void* const address = reinterpret_cast<void*>(buffer + static_cast<uint64_t>(description.offset));
   const int type = description.dtype == ir::DType::BF16 ? kBfloat16 : kFloat16;
-  const int status = gpu.driver->tensor_map(
-      &map, type, static_cast<uint32_t>(rank), address, extents.data(), strides.data(), box.data(),
-      steps.data(), kNoInterleave, swizzle(description.swizzle_bytes), kPromote128Bytes,
-      kZerosOutside);
+  const int status =
+      gpu.driver->tensor_map(&map, type, static_cast<uint32_t>(rank), address, extents.data(),
+                             strides.data(), box.data(), steps.data(), kNoInterleave,
+                             swizzle(description.swizzle_bytes), kPromote128Bytes, kZerosOutside);
   return gpu.driver->check(status, fmt::format("tensor map of buffer {}", description.buffer));
 }
 
