@@ -52,19 +52,53 @@ std::string round_heading(const Report& report, int number) {
                      round.samples == 1 ? "" : "s", time_text(round.fastest_us));
 }
 
+constexpr size_t kScheduleWidth = 34;  // in the table
+
+/// What a row of the table says of the candidate.
+std::string short_text(const CandidateReport& row) {
+  return shortened(row.schedule.empty() ? row.plan : row.schedule, kScheduleWidth);
+}
+std::string full_text(const CandidateReport& row) {
+  return (row.schedule.empty() ? "" : row.schedule + "; ") + row.plan;
+}
+
+/// A line more for rows that look the same: from where their schedules or plans differ.
+std::string told_apart(const Report& report, const std::vector<size_t>& shown, size_t index) {
+  const CandidateReport& row = report.candidates[index];
+  const std::string own = full_text(row);
+  size_t common = own.size();
+  bool is_alone = true, is_unlike = true;
+  for (const size_t other : shown) {
+    const CandidateReport& candidate = report.candidates[other];
+    if (other == index || short_text(candidate) != short_text(row)) continue;
+    is_alone = false;
+    const std::string text = full_text(candidate);
+    is_unlike &= text != own;
+    const auto end = std::mismatch(own.begin(), own.end(), text.begin(), text.end()).first;
+    common = std::min(common, static_cast<size_t>(end - own.begin()));
+  }
+  if (is_alone) return "";
+  const size_t word = common == 0 ? 0 : own.rfind(' ', common - 1) + 1;  // npos + 1 is 0
+  std::string detail = (word > 0 ? "... " : "") + own.substr(word);
+  if (!is_unlike) detail = "graph " + to_hex(row.graph).substr(0, 12);
+  constexpr size_t kIndent = 9;
+  return std::string(kIndent, ' ') + shortened(detail, kWidth - kIndent) + "\n";
+}
+
 /// Times of different rounds are not comparable, so rows stand under their last round.
 std::string candidates(const Report& report) {
   std::string out = "  candidates under their last round; x: times the fastest of that round\n";
   double slowest = 1;
   for (const CandidateReport& row : report.candidates) slowest = std::max(slowest, row.of_fastest);
   int round = 0;
-  for (const size_t index : optimize::ranking(report)) {
+  const std::vector<size_t> shown = optimize::ranking(report);
+  for (const size_t index : shown) {
     const CandidateReport& row = report.candidates[index];
     if (row.round != round) out += round_heading(report, round = row.round);
-    const std::string what = row.schedule.empty() ? row.plan : row.schedule;
     out += fmt::format("  {} {:>3}  {:>7}  {:>6.2f}x {}  {}\n", index == report.winner ? '*' : ' ',
                        row.number, time_text(row.timing.median_us), row.of_fastest,
-                       bar(row.of_fastest / slowest, 16), shortened(what, 34));
+                       bar(row.of_fastest / slowest, 16), short_text(row));
+    out += told_apart(report, shown, index);
   }
   return out;
 }

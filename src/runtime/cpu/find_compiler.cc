@@ -109,8 +109,8 @@ Result<void> check_that_it_works(const Compiler& compiler,
   for (const char* word : {"-x", "c++", "-c", "-o", "/dev/null", "/dev/null"})
     command.emplace_back(word);
   const Result<ProcessResult> built = run_process(command, kNothingLimit);
-  if (!built) return unsupported("compiler {} does not work: {}", compiler.name(),
-                                 built.error().message);
+  if (!built)
+    return unsupported("compiler {} does not work: {}", compiler.name(), built.error().message);
   if (built->status != 0)
     return unsupported("compiler {} does not work: status {} for a file of nothing{}",
                        compiler.name(), built->status, what_it_says(*built));

@@ -170,6 +170,27 @@ size_t widest(const std::string& text) {
   return width;
 }
 
+// Structures may have the same axes and trips; what they compute then differs.
+TEST(Report, RowsThatLookTheSameAreToldApart) {
+  Report report = attention();
+  for (const size_t i : {1, 2, 4}) report.candidates[i].schedule = "grid h 2";
+  report.candidates[2].plan = "one kernel: softmax kept apart";
+  report.candidates[4].plan = report.candidates[1].plan;
+  report.candidates[4].graph = {0xabcdef0123456789, 0};
+  const std::string text = to_text(report);
+  EXPECT_THAT(text, HasSubstr("grid h 2\n         graph abcdef012345\n"));
+  EXPECT_THAT(text, HasSubstr("grid h 2\n         ... kept apart\n"));
+  report.candidates[4].plan =
+      "one kernel: softmax in two parts, of which this line has no room "
+      "for the second one";
+  EXPECT_THAT(to_text(report), HasSubstr("         ... folded into the second product\n"));
+  EXPECT_LE(widest(to_text(report)), 80u);
+  // A long schedule is cut before what differs.
+  report.candidates[1].schedule = "grid head 2, grid row 4, grid column 16, loop k 8";
+  report.candidates[2].schedule = "grid head 2, grid row 4, grid column 16, loop k 4";
+  EXPECT_THAT(to_text(report), HasSubstr("         ... 8; one kernel: softmax folded"));
+}
+
 TEST(Report, EightyColumns) {
   Report report = attention();
   EXPECT_LE(widest(to_text(report)), 80u);
