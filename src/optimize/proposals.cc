@@ -15,23 +15,53 @@ std::string describe(const search::Structure& structure, const std::vector<int64
 
 }  // namespace
 
-search::Limits limits_of(const lower::Target& target, int threads) {
+namespace {
+
+search::Limits cpu_limits(const lower::Target& target, int threads) {
   search::Limits limits;
-  const bool is_gpu = target.backend != lower::Backend::Cpu;
-  limits.cores = is_gpu ? target.units : threads;
-  limits.scratch_bytes = static_cast<double>(target.scratch_bytes);
+  limits.cores = threads;
   if (const auto* level = lower::level_named(target, "L1"))
     limits.l1_bytes = static_cast<double>(level->bytes);
   if (const auto* level = lower::level_named(target, "L2")) {
     limits.l2_bytes = static_cast<double>(level->bytes);
-    if (level->gigabytes_per_second > 0)
-      limits.cache_bytes_per_second = level->gigabytes_per_second * 1e9;
+    if (level->gigabytes_per_second > 0) limits.rates.loads = level->gigabytes_per_second * 1e9;
   }
-  if (const auto* level = lower::level_named(target, "memory"); level && is_gpu)
-    limits.memory_bytes_per_second = level->gigabytes_per_second * 1e9 * target.units;
   // About 2.5 GHz, half of the peak: what tiles of ordinary sizes reach.
-  if (target.flops_per_cycle > 0) limits.matmul_flops_per_second = target.flops_per_cycle * 1.25e9;
+  if (target.flops_per_cycle > 0) limits.rates.matmul_flops = target.flops_per_cycle * 1.25e9;
   return limits;
+}
+
+search::Limits gpu_limits(const lower::Target& target) {
+  search::Limits limits;
+  limits.cores = target.units;
+  limits.scratch_bytes = static_cast<double>(target.scratch_bytes);
+  limits.l1_bytes = limits.l2_bytes = limits.scratch_bytes;
+  if (const auto* level = lower::level_named(target, "memory"))
+    limits.memory_bytes_per_second = level->gigabytes_per_second * 1e9 * target.units;
+  // Steps by the whole block: no tensor cores, every value through shared memory. Figures of a
+  // multiprocessor, by order of magnitude.
+  limits.rates = {.matmul_flops = 60e9,
+                  .map_ops = 60e9,
+                  .costly_ops = 15e9,
+                  .loads = 60e9,
+                  .block_seconds = 1e-6,
+                  .step_seconds = 1e-6};
+  limits.micro_rows = 16;
+  limits.micro_columns = 8;
+  if (target.has_copy_engine)
+    limits.streaming = search::Streaming{.rates = {.matmul_flops = 2.5e12,
+                                                   .map_ops = 200e9,
+                                                   .costly_ops = 25e9,
+                                                   .loads = 60e9,
+                                                   .block_seconds = 2e-6,
+                                                   .step_seconds = 2e-9}};
+  return limits;
+}
+
+}  // namespace
+
+search::Limits limits_of(const lower::Target& target, int threads) {
+  return target.backend == lower::Backend::Cpu ? cpu_limits(target, threads) : gpu_limits(target);
 }
 
 Proposals::Proposals(std::vector<search::Structure> structures, const search::Limits& limits,

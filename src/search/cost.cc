@@ -36,10 +36,89 @@ struct Work {
 
 bool is_in_loop(State state) { return state == State::InLoop || is_partial(state); }
 
+/// Whether a loop is of the kind that `streaming` describes: its values stay in registers.
+class StreamingRules {
+ public:
+  StreamingRules(const Structure& structure, const std::vector<int64_t>& trips,
+                 const Limits& limits)
+      : structure_(structure),
+        problem_(*structure.problem),
+        trips_(trips),
+        streaming_(limits.streaming) {}
+
+  bool hold() const {
+    if (!streaming_ || structure_.axes.back().role != ir::Role::Loop || trips_.back() == 1)
+      return false;
+    for (ir::ValueId input : problem_.program.inputs)
+      if (ir::bytes_of(problem_.program.type(input).dtype) != 2) return false;
+    const std::vector<Step>& steps = structure_.plan.steps;
+    return loop_holds() && std::all_of(steps.begin(), steps.end(),
+                                       [&](const Step& step) { return step_holds(step); });
+  }
+
+ private:
+  bool loop_holds() const {
+    for (ClassId id : structure_.axes.back().classes) {
+      const int64_t extent = problem_.extent_of(id), step = extent / trips_.back();
+      if (extent % trips_.back() != 0 || step % streaming_->slice != 0 ||
+          step > streaming_->most_step)
+        return false;
+    }
+    return true;
+  }
+
+  bool is_walked(ClassId id) const {
+    return id != kNoClass && contains_class(structure_.axes.back().classes, id);
+  }
+
+  bool step_holds(const Step& step) const {
+    if (!is_in_loop(step.state)) return true;
+    const std::vector<Step>& steps = structure_.plan.steps;
+    // What is not whole yet can only be added up.
+    const bool from_parts = std::any_of(step.args.begin(), step.args.end(),
+                                        [&](uint32_t arg) { return is_partial(steps[arg].state); });
+    if (from_parts && step.kind != OpKind::Transpose) return false;
+    return step.kind != OpKind::MatMul || product_holds(step);
+  }
+
+  bool product_holds(const Step& step) const {
+    const size_t rank = step.dims.size();
+    for (size_t i = 0; i + 2 < rank; ++i)
+      if (tile_of(step.dims[i]) != 1) return false;
+    const ClassId columns = step.dims[rank - 1];
+    if (is_partial(step.state))
+      return is_from_input(step.args[1]) && tile_of(columns) % streaming_->columns == 0;
+    return is_walked(columns) && is_from_input(step.args[1]);
+  }
+
+  bool is_from_input(uint32_t at) const {
+    const Step& step = structure_.plan.steps[at];
+    return step.kind == OpKind::Load ||
+           (step.kind == OpKind::Transpose && is_from_input(step.args[0]));
+  }
+
+  int64_t tile_of(ClassId id) const {
+    if (id == kNoClass) return 1;
+    int64_t tile = problem_.extent_of(id);
+    for (size_t a = 0; a < structure_.axes.size(); ++a)
+      if (contains_class(structure_.axes[a].classes, id)) tile = (tile + trips_[a] - 1) / trips_[a];
+    return tile;
+  }
+
+  const Structure& structure_;
+  const Problem& problem_;
+  const std::vector<int64_t>& trips_;
+  const std::optional<Streaming>& streaming_;
+};
+
 class Estimator {
  public:
   Estimator(const Structure& structure, const std::vector<int64_t>& trips, const Limits& limits)
-      : structure_(structure), problem_(*structure.problem), limits_(limits) {
+      : structure_(structure),
+        problem_(*structure.problem),
+        limits_(limits),
+        is_streamed_(StreamingRules(structure, trips, limits).hold()),
+        rates_(is_streamed_ ? limits.streaming->rates : limits.rates) {
     for (const IndexClass& entry : problem_.classes)
       whole_.push_back(static_cast<double>(entry.extent));
     in_loop_ = after_loop_ = whole_;
@@ -67,14 +146,18 @@ class Estimator {
     cost.tile_bytes = work.in_step + work.persistent;
     // Values are written and read once; where a step outgrows L2, through memory.
     const double core_memory = limits_.memory_bytes_per_second / cores;
-    const double value_rate = cost.tile_bytes <= limits_.l1_bytes
-                                  ? 2 * limits_.cache_bytes_per_second
+    const double value_rate = cost.tile_bytes <= limits_.l1_bytes ? 2 * rates_.loads
                               : cost.tile_bytes <= limits_.l2_bytes
-                                  ? limits_.cache_bytes_per_second
-                                  : std::min(limits_.cache_bytes_per_second, core_memory);
-    const double block = work.compute + 2 * work.computed / value_rate +
-                         work.loaded / limits_.cache_bytes_per_second + limits_.block_seconds +
-                         work.operators * limits_.step_seconds;
+                                  ? rates_.loads
+                                  : std::min(rates_.loads, core_memory);
+    const double fixed = rates_.block_seconds + work.operators * rates_.step_seconds;
+    const double loads = work.loaded / rates_.loads;
+    const double block = is_streamed_
+                             ? fixed + std::max(work.compute, loads)
+                             : fixed + loads + work.compute + 2 * work.computed / value_rate;
+    // Of a streamed loop only what outlives it is in scratch memory, and the stages.
+    if (is_streamed_)
+      cost.tile_bytes = work.persistent + limits_.streaming->least_stages * work.loaded / steps_;
     const double running = std::ceil(blocks_ / cores) * block;
     const double memory = (work.unique + stored) / limits_.memory_bytes_per_second;
     // Reading ahead hides most of the shorter of the two.
@@ -100,7 +183,7 @@ class Estimator {
     (in_loop ? work.in_step : work.persistent) += count * kElementBytes;
     work.computed += count * kElementBytes * times;
     const ir::OpDef& row = def(step.kind);
-    double per_element = 1, whole_per_element = 1, rate = limits_.map_ops_per_second;
+    double per_element = 1, whole_per_element = 1, rate = rates_.map_ops;
     if (row.form == Form::Contract || row.form == Form::Reduce) {
       const Step& arg = structure_.plan.steps[step.args[0]];
       const ClassId over = reduced_class(step.kind, step.attrs, arg.dims);
@@ -111,10 +194,10 @@ class Estimator {
       if (step.kind == OpKind::MatMul) {
         per_element *= 2;
         whole_per_element *= 2;
-        rate = limits_.matmul_flops_per_second;
+        rate = rates_.matmul_flops;
       }
     } else if (is_costly(step.kind)) {
-      rate = limits_.exp_ops_per_second;
+      rate = rates_.costly_ops;
     }
     // A micro-kernel half filled takes as long as a full one.
     const double filled = step.kind == OpKind::MatMul ? fill(step, in_loop) : 1;
@@ -130,14 +213,16 @@ class Estimator {
       return extent / (unit * std::ceil(extent / unit));
     };
     const size_t rank = step.dims.size();
-    return part(step.dims[rank - 1], kMicroColumns) *
-           std::sqrt(part(step.dims[rank - 2], kMicroRows));
+    return part(step.dims[rank - 1], limits_.micro_columns) *
+           std::sqrt(part(step.dims[rank - 2], limits_.micro_rows));
   }
 
-  static constexpr double kExposed = 0.25, kMicroColumns = 32, kMicroRows = 6;
+  static constexpr double kExposed = 0.25;
   const Structure& structure_;
   const Problem& problem_;
   const Limits& limits_;
+  const bool is_streamed_;
+  const Rates& rates_;
   std::vector<double> whole_, in_loop_, after_loop_;  // extents by class
   double blocks_ = 1, steps_ = 1;
 };
@@ -159,6 +244,8 @@ std::vector<int64_t> trip_candidates(const Problem& problem, const StructureAxis
     if (trips > 1024) break;
     consider(trips);
   }
+  if (limits.streaming)
+    for (int64_t tile : {8, 16, 24, 32, 48, 64, 96, 128, 192, 256}) consider(axis.extent / tile);
   if (axis.role == ir::Role::Grid) {
     consider(limits.cores);
     consider(2 * int64_t{limits.cores});

@@ -2,23 +2,42 @@
 // Tile sizes for a structure, ranked by a simple model of a cached multi-core machine. The model
 // decides what is built and timed, never what is found.
 
+#include <optional>
+
 #include "search/structure.h"
 
 namespace mirage::search {
 
-/// What the schedules are sized for. Rates are of one core.
+/// What a core does in a second.
+struct Rates {
+  double matmul_flops = 40e9;
+  double map_ops = 8e9;         // adds, multiplies
+  double costly_ops = 1e9;      // exp, divisions and other costly maps
+  double loads = 40e9;          // bytes of tiles, from the nearest shared cache
+  double block_seconds = 2e-6;  // starting one block
+  double step_seconds = 5e-8;   // one operator of one step
+};
+
+/// Loops whose values stay in registers while their tiles are copied ahead of their use.
+struct Streaming {
+  Rates rates;
+  int64_t slice = 16;       // a step's elements along the loop are a multiple
+  int64_t most_step = 256;  // and at most so many
+  int64_t columns = 8;      // of a product's tile: a multiple
+  double least_stages = 4;  // that must fit the scratch memory
+};
+
+/// What the schedules are sized for.
 struct Limits {
   int cores = 1;
   double l1_bytes = 32e3;
   double l2_bytes = 1e6;
   double scratch_bytes = 0;  // that a block has at most; 0: no limit
-  double matmul_flops_per_second = 40e9;
-  double map_ops_per_second = 8e9;        // adds, multiplies
-  double exp_ops_per_second = 1e9;        // exp, divisions and other costly maps
-  double cache_bytes_per_second = 40e9;   // between L2 and the core
+  Rates rates;
+  std::optional<Streaming> streaming{};   // none: no such loops
   double memory_bytes_per_second = 12e9;  // all cores together
-  double block_seconds = 2e-6;            // starting one block
-  double step_seconds = 5e-8;             // one operator of one step
+  // A product's tile that the micro-kernel fills.
+  double micro_rows = 6, micro_columns = 32;
 };
 
 struct CostEstimate {

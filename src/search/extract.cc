@@ -70,9 +70,9 @@ class Extractor {
         const ClassId over = reduced_class(edge.kind, edge.attrs, graph_.node(edge.args[0]).dims);
         count *= static_cast<double>(problem_.extent_of(over));
         cost = edge.kind == OpKind::MatMul ? count * kMatmulFma : count;
-      } else {
+      } else if (row.form == Form::Map) {
         cost = is_costly(edge.kind) ? count * kCostlyMap : count;
-      }
+      }  // what only moves elements is a view
     }
     return cost * blocks + kPerOperator;
   }
@@ -100,8 +100,8 @@ class Extractor {
     measure_trees();
   }
 
-  /// total_[i]: the cost of the cheapest tree for item i (shared values counted again), used to try
-  /// promising choices first. Bellman-Ford over the hypergraph.
+  /// total_[i]: the cost of the cheapest tree for item i (shared values counted again).
+  /// Bellman-Ford over the hypergraph.
   void measure_trees() {
     total_.assign(choices_.size(), kInfinite);
     for (bool changed = true; changed;) {
@@ -116,15 +116,6 @@ class Extractor {
           }
         }
     }
-    for (auto& choices : choices_)
-      std::stable_sort(choices.begin(), choices.end(), [&](const Choice& a, const Choice& b) {
-        return tree_cost(a) < tree_cost(b);
-      });
-  }
-  double tree_cost(const Choice& choice) const {
-    double sum = choice.cost;
-    for (const Item& arg : choice.derivation->args) sum += total_[arg.index()];
-    return sum;
   }
 
   void choose_goal_states(size_t target) {
@@ -162,7 +153,8 @@ class Extractor {
     if (is_full() && bound >= result_.plans.back().cost) return;
     if (open == pending_.size()) return complete(cost);
     const Item item = pending_[open];
-    for (const Choice& choice : choices_[item.index()]) {
+    for (const Choice* const next : promising(item)) {
+      const Choice& choice = *next;
       if (operators + choice.counts > options_.max_operators) continue;
       if (makes_cycle(item, *choice.derivation)) continue;
       const size_t size = pending_.size();
@@ -174,6 +166,23 @@ class Extractor {
       chosen_[item.index()] = nullptr;
       pending_.resize(size);
     }
+  }
+
+  /// Choices of an item, those first that add least to what is needed anyway.
+  std::vector<const Choice*> promising(const Item& item) const {
+    std::vector<std::pair<double, const Choice*>> order;
+    for (const Choice& choice : choices_[item.index()]) {
+      double added = choice.cost;
+      for (const Item& arg : choice.derivation->args)
+        if (std::find(pending_.begin(), pending_.end(), arg) == pending_.end())
+          added += total_[arg.index()];
+      order.emplace_back(added, &choice);
+    }
+    std::stable_sort(order.begin(), order.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::vector<const Choice*> choices;
+    for (const auto& [added, choice] : order) choices.push_back(choice);
+    return choices;
   }
 
   bool makes_cycle(const Item& item, const Derivation& derivation) const {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <thread>
+#include <tuple>
 
 #include "search/closure.h"
 #include "search/phases.h"
@@ -79,19 +80,24 @@ void keep_best(std::vector<Structure>& structures, size_t limit) {
   structures = std::move(kept);
 }
 
-/// The operators of a plan with the axes they produce, sorted. Reading an input once more, as a
-/// whole, is work too: it spares an accumulator.
-std::vector<std::pair<ir::OpKind, Dims>> work_of(const Plan& plan) {
-  std::vector<std::pair<ir::OpKind, Dims>> work;
+/// An operator of a plan: in the loop or not, its kind, the axes it produces.
+using Work = std::tuple<bool, ir::OpKind, Dims>;
+
+/// The operators of a plan, sorted. Reading an input once more, as a whole, is work too: it spares
+/// an accumulator, and an accumulator spares doing in every step what can be done after the loop.
+std::vector<Work> work_of(const Plan& plan) {
+  std::vector<Work> work;
   for (const Step& step : plan.steps)
-    if (!step.args.empty() || step.state == State::Whole) work.emplace_back(step.kind, step.dims);
+    if (!step.args.empty() || step.state == State::Whole)
+      work.emplace_back(step.state == State::InLoop || is_partial(step.state), step.kind,
+                        step.dims);
   std::sort(work.begin(), work.end());
   return work;
 }
 
 /// Drops plans that do all the work of a cheaper one and more: x * y / y instead of x.
 void drop_detours(std::vector<Plan>& plans, SearchStats& stats) {
-  std::vector<std::vector<std::pair<ir::OpKind, Dims>>> kept_work;
+  std::vector<std::vector<Work>> kept_work;
   std::vector<Plan> kept;
   for (Plan& plan : plans) {
     auto work = work_of(plan);
