@@ -38,6 +38,34 @@ TEST(EmitCpu, EqualProgramsHaveEqualKeys) {
                 ->key);
 }
 
+size_t count(std::string_view text, std::string_view word) {
+  size_t found = 0;
+  for (size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1)) ++found;
+  return found;
+}
+
+/// y = x, then `adds` times y + x, and as many times y * 0.5.
+std::string long_program(int adds) {
+  std::string text = "kernel @k(%x: f32[2,3]) -> f32[2,3] {\n%y0 = exp %x\n";
+  for (int i = 0; i < adds; ++i)
+    text += fmt::format("%z{0} = add %y{0}, %x\n%y{1} = mul %z{0}, 0.5\n", i, i + 1);
+  return text + fmt::format("return %y{}\n}}\n", adds);
+}
+
+TEST(EmitCpu, LongProgramsShareTheTextOfKernelsThatAreAlike) {
+  const auto unit = emitted(long_program(100));
+  ASSERT_TRUE(unit) << unit.error().message;
+  EXPECT_EQ(unit->entries.size(), 201u);
+  EXPECT_EQ(count(unit->text, "void run("), 3u);  // exp, add, mul
+  EXPECT_EQ(count(unit->text, "__attribute__((noinline)) void run("), 3u);
+  EXPECT_EQ(count(unit->text, "::run("), 201u);
+  EXPECT_EQ(count(unit->text, "static constexpr int own[]"), 201u);
+  const auto few = emitted(long_program(3));
+  ASSERT_TRUE(few) << few.error().message;
+  EXPECT_EQ(count(few->text, "void run("), 7u);
+  EXPECT_EQ(count(few->text, "own"), 0u);
+}
+
 TEST(EmitCpu, OtherBackEndsAreUnsupported) {
   lower::Program program;
   program.target = *lower::target_named("sm_90");
