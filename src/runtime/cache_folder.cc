@@ -47,7 +47,10 @@ std::string unique_suffix() {
 
 Result<void> write_file(const fs::path& path, std::string_view text) {
   std::error_code error;
-  fs::create_directories(path.parent_path(), error);
+  if (path.has_parent_path()) fs::create_directories(path.parent_path(), error);
+  if (error)
+    return fail(Code::Io, "cannot make the folder {}: {}", path.parent_path().string(),
+                error.message());
   std::ofstream file(path, std::ios::binary);
   file.write(text.data(), static_cast<std::streamsize>(text.size()));
   file.close();
@@ -60,12 +63,44 @@ Result<void> write_file(const fs::path& path, std::string_view text) {
 Result<void> publish(const fs::path& path, std::string_view text) {
   const fs::path draft = path.string() + unique_suffix();
   MIRAGE_TRY_VOID(write_file(draft, text));
+  return move_file(draft, path);
+}
+
+Result<void> move_file(const fs::path& from, const fs::path& to) {
   std::error_code error;
-  fs::rename(draft, path, error);
+  fs::create_directories(to.parent_path(), error);
+  fs::rename(from, to, error);
   if (!error) return {};
   const std::string reason = error.message();
-  fs::remove(draft, error);
-  return fail(Code::Io, "cannot rename to {}: {}", path.string(), reason);
+  fs::remove(from, error);
+  return fail(Code::Io, "cannot rename to {}: {}", to.string(), reason);
+}
+
+Result<DraftFolder> DraftFolder::make(const fs::path& cache) {
+  DraftFolder folder(fs::absolute(drafts_folder(cache) / unique_suffix().substr(1)));
+  std::error_code error;
+  fs::create_directories(folder.path(), error);
+  if (!error) return folder;
+  return fail(Code::Io, "cannot make the folder {}: {}", folder.path().string(), error.message());
+}
+
+DraftFolder::~DraftFolder() {
+  std::error_code ignored;
+  if (!path_.empty()) fs::remove_all(path_, ignored);
+}
+
+fs::path drafts_folder(const fs::path& cache) { return cache / "drafts"; }
+
+std::vector<fs::path> files_below(const fs::path& folder) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  fs::recursive_directory_iterator at(folder, error), end;
+  while (!error && at != end) {
+    std::error_code ignored;
+    if (at->is_regular_file(ignored)) files.push_back(at->path());
+    at.increment(error);
+  }
+  return files;
 }
 
 std::optional<std::string> read_file(const fs::path& path) {
@@ -104,10 +139,10 @@ Result<Headers> device_folder(const fs::path& cache) {
     std::error_code error;
     Hasher hasher;
     hasher.add(own);
-    std::vector<fs::path> files;
-    for (const auto& entry : fs::recursive_directory_iterator(own, error))
-      if (entry.is_regular_file()) files.push_back(entry.path());
-    if (error) return fail(Code::Io, "MIRAGE_DEVICE_DIR={}: {}", own, error.message());
+    if (!fs::is_directory(own, error))
+      return fail(Code::Io, "MIRAGE_DEVICE_DIR={}: {}", own,
+                  error ? error.message() : "is no folder");
+    std::vector<fs::path> files = files_below(own);
     std::sort(files.begin(), files.end());
     for (const fs::path& path : files) {
       std::ifstream file(path, std::ios::binary);
@@ -116,7 +151,7 @@ Result<Headers> device_folder(const fs::path& cache) {
     const std::string hash = to_hex(hasher.finish());
     const fs::path folder = cache / ("device-" + hash);
     fs::create_directories(folder, error);
-    if (!fs::exists(folder / "mirage"))
+    if (!fs::exists(folder / "mirage", error))
       fs::create_directory_symlink(fs::absolute(own), folder / "mirage", error);
     return Headers{folder, hash};
   }

@@ -7,6 +7,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "util/result.h"
 
@@ -39,6 +41,32 @@ Result<void> publish(const std::filesystem::path& path, std::string_view text);
 Result<void> publish_sealed(const std::filesystem::path& path, std::string_view text);
 /// Without its seal; nothing if the file is missing or damaged.
 std::optional<std::string> read_sealed(const std::filesystem::path& path);
+
+/// A folder in the cache for what one run of a compiler makes, its temporary files included. It
+/// goes with all that is left in it: a compiler that is stopped leaves nothing.
+class DraftFolder {
+ public:
+  static Result<DraftFolder> make(const std::filesystem::path& cache);
+  DraftFolder(DraftFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  DraftFolder& operator=(DraftFolder&&) = delete;
+  ~DraftFolder();
+
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  explicit DraftFolder(std::filesystem::path path) : path_(std::move(path)) {}
+
+  std::filesystem::path path_;
+};
+
+/// Where the folders of DraftFolder are; those of killed processes stay.
+std::filesystem::path drafts_folder(const std::filesystem::path& cache);
+
+/// All regular files below a folder, as far as it can be read; others may change it meanwhile.
+std::vector<std::filesystem::path> files_below(const std::filesystem::path& folder);
+
+/// Moves a finished file to its place, making the folders on the way.
+Result<void> move_file(const std::filesystem::path& from, const std::filesystem::path& to);
 
 /// The include folder with the headers of this program, and what stands for them in keys.
 struct Headers {

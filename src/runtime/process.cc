@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <string_view>
 
 namespace mirage::runtime {
 namespace {
@@ -17,13 +18,30 @@ namespace {
 constexpr size_t kMostOutput = 1 << 20;
 constexpr int kLookMilliseconds = 20;  // between looks at the clock while there is no output
 
+/// This process's, but for TMPDIR.
+std::vector<std::string> environment_with(const std::string& temporary_folder) {
+  std::vector<std::string> lines;
+  for (char** line = environ; *line != nullptr; ++line)
+    if (temporary_folder.empty() || !std::string_view(*line).starts_with("TMPDIR="))
+      lines.emplace_back(*line);
+  if (!temporary_folder.empty()) lines.push_back("TMPDIR=" + temporary_folder);
+  return lines;
+}
+
+/// As exec wants them.
+std::vector<char*> pointers_to(const std::vector<std::string>& words) {
+  std::vector<char*> pointers;
+  for (const std::string& word : words) pointers.push_back(const_cast<char*>(word.c_str()));
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
 }  // namespace
 
 Result<ProcessResult> run_process(const std::vector<std::string>& command,
-                                  std::chrono::milliseconds limit, const Deadline& deadline) {
-  std::vector<char*> arguments;
-  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
+                                  std::chrono::milliseconds limit, const Deadline& deadline,
+                                  const std::string& temporary_folder) {
+  const std::vector<std::string> environment = environment_with(temporary_folder);
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0)
     return fail(Code::Io, "cannot make a pipe: {}", std::strerror(errno));
@@ -37,8 +55,8 @@ Result<ProcessResult> run_process(const std::vector<std::string>& command,
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   posix_spawnattr_setpgroup(&attributes, 0);
   pid_t child = 0;
-  const int error =
-      posix_spawnp(&child, arguments[0], &actions, &attributes, arguments.data(), environ);
+  const int error = posix_spawnp(&child, command[0].c_str(), &actions, &attributes,
+                                 pointers_to(command).data(), pointers_to(environment).data());
   posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);
   close(ends[1]);

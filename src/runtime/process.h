@@ -16,8 +16,10 @@ struct ProcessResult {
 };
 
 /// Runs a program found in PATH to its end. Io if it cannot be started, Timeout when killed, after
-/// `limit` or at the deadline.
+/// `limit` or at the deadline. `temporary_folder` becomes its TMPDIR: a program that is killed
+/// leaves its temporary files there.
 Result<ProcessResult> run_process(const std::vector<std::string>& command,
-                                  std::chrono::milliseconds limit, const Deadline& deadline = {});
+                                  std::chrono::milliseconds limit, const Deadline& deadline = {},
+                                  const std::string& temporary_folder = {});
 
 }  // namespace mirage::runtime

@@ -40,8 +40,7 @@ Result<GpuTurn> GpuTurn::take(const Deadline& deadline) {
   return turn;
 }
 
-GpuTurn::GpuTurn(GpuTurn&& other) noexcept
-    : descriptor_(std::exchange(other.descriptor_, -1)) {}
+GpuTurn::GpuTurn(GpuTurn&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
 
 GpuTurn::~GpuTurn() {
   if (descriptor_ >= 0) ::close(descriptor_);

@@ -11,16 +11,24 @@ namespace {
 
 enum class Tie { Extent, Inverse, Root, InverseRoot };
 
-bool is_close(double a, double b) { return std::fabs(a - b) <= 1e-9 * std::fabs(b); }
+/// 1 / sqrt(n) as programs compute it: rounded once or twice. A literal further off is another
+/// number, however near.
+bool is_inverse_root(double value, double n) {
+  const double root = std::sqrt(n), inverse = 1 / root;
+  if (value == inverse) return true;
+  const bool is_exact = root == std::floor(root);
+  return !is_exact &&
+         (value == std::nextafter(inverse, 0.0) || value == std::nextafter(inverse, 1.0));
+}
 
 std::optional<Tie> tie_of(double value, int64_t extent) {
   if (extent < 2) return std::nullopt;
   const double n = static_cast<double>(extent);
   const double size = std::fabs(value);
-  if (is_close(size, n)) return Tie::Extent;
-  if (is_close(size, 1 / n)) return Tie::Inverse;
-  if (is_close(size, std::sqrt(n))) return Tie::Root;
-  if (is_close(size, 1 / std::sqrt(n))) return Tie::InverseRoot;
+  if (size == n) return Tie::Extent;
+  if (size == 1 / n) return Tie::Inverse;
+  if (size == std::sqrt(n)) return Tie::Root;
+  if (is_inverse_root(size, n)) return Tie::InverseRoot;
   return std::nullopt;
 }
 

@@ -255,3 +255,55 @@ def test_interrupt(box):
     os.kill(running.pid, signal.SIGINT)
     running.communicate(timeout=120)
     assert running.returncode == 130
+
+
+def test_a_result_that_nobody_got_is_an_error(box):
+    """A full disk, a closed stream: the exit code says so."""
+    for words in (["show", "p.mu"], ["ops", "--md"], ["verify", "p.mu", "p.mu"], ["--version"], ["--help"]):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([MIRAGE, *words], stdout=full, stderr=subprocess.PIPE, text=True)
+        assert (done.returncode, done.stderr) == (74, "mirage: standard output: No space left on device\n")
+        closed = subprocess.run(["sh", "-c", '"$@" >&-', "sh", MIRAGE, *words], stderr=subprocess.PIPE, text=True)
+        assert (closed.returncode, closed.stderr) == (74, "mirage: standard output: Bad file descriptor\n")
+
+
+def test_a_file_that_may_not_grow_is_an_error(box):
+    limited = 'ulimit -f 1; export MIRAGE_CACHE_DIR=cache; "$@"'
+    done = subprocess.run(["sh", "-c", limited, "sh", MIRAGE, "run", "p.mu", "--random", "1"], capture_output=True, text=True)
+    assert done.returncode == 74 and "File too large" in done.stderr
+    assert not list(box.glob("cache/**/*.tmp"))
+
+
+def test_wrong_usage_with_json_is_a_document(box):
+    assert document("optimize", "p.mu", "--top", "0", code=64)["message"] == "--top: Value 0 not in range 1 to 1000"
+    assert document("show", code=64)["exit"] == 64
+
+
+@pytest.mark.parametrize("option, place", [("--save", "no/p.mu"), ("--report", "."), ("--emit", "p.mu/out")])
+def test_places_are_looked_at_before_the_work(box, option, place):
+    done = mirage("optimize", "p.mu", "--target", "sm_90", option, place)
+    assert (done.returncode, done.stdout) == (74, ""), "not 69: the target comes later"
+    assert place in done.stderr and "cannot be written" in done.stderr
+
+
+def temporary_files(box):
+    return [str(path.relative_to(box)) for path in (box / "tmp").rglob("*")] + [
+        str(path.relative_to(box)) for path in (box / "cache/drafts").rglob("*")]
+
+
+def test_stopped_compilers_leave_no_files(box, monkeypatch):
+    """Those of an interrupted run and those that met the time limit."""
+    monkeypatch.setenv("MIRAGE_CACHE_DIR", str(box / "cache"))
+    monkeypatch.setenv("TMPDIR", str(box / "tmp"))
+    (box / "tmp").mkdir()
+    for command in (["optimize", "p.mu"], ["run", "p.mu", "--random", "1"]):
+        running = subprocess.Popen([MIRAGE, *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        end = time.monotonic() + 60
+        while not list((box / "cache").glob("drafts/*/*.o*")) and running.poll() is None and time.monotonic() < end:
+            time.sleep(0.005)
+        os.kill(running.pid, signal.SIGINT)
+        running.communicate(timeout=60)
+        assert running.returncode == 130
+        assert temporary_files(box) == []
+    mirage("optimize", "p.mu", "--time-limit", "0.4", "--no-cache")
+    assert temporary_files(box) == []

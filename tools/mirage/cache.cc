@@ -1,16 +1,21 @@
 // mirage cache: what earlier runs left.
 
+#include <chrono>
 #include <filesystem>
 #include <memory>
 
 #include "command.h"
 #include "optimize/session.h"
 #include "report/report.h"
+#include "runtime/cache_folder.h"
 
 namespace mirage::cli {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// What is older belongs to a process that is no more.
+constexpr std::chrono::minutes kLongestCompilation{10};
 
 struct Arguments {
   bool json = false;
@@ -21,14 +26,18 @@ struct Arguments {
 /// folder is ours to count.
 std::vector<fs::path> compiled_files(const std::string& folder) {
   std::vector<fs::path> files;
-  std::error_code error;
-  for (const auto& entry : fs::recursive_directory_iterator(folder, error)) {
-    const std::string extension = entry.path().extension().string();
-    const std::string name = entry.path().filename().string();
-    const bool has_key = name.find_first_not_of("0123456789abcdef") >= 32;
-    if (entry.is_regular_file() && has_key &&
-        (extension == ".so" || extension == ".cc" || extension == ".gch"))
-      files.push_back(entry.path());
+  for (const char* finished : {"objects", "precompiled"})
+    for (const fs::path& path : runtime::files_below(fs::path(folder) / finished)) {
+      const std::string extension = path.extension().string();
+      const bool has_key = path.filename().string().find_first_not_of("0123456789abcdef") >= 32;
+      if (has_key && (extension == ".so" || extension == ".cubin" || extension == ".gch"))
+        files.push_back(path);
+    }
+  const auto now = fs::file_time_type::clock::now();
+  for (const fs::path& path : runtime::files_below(runtime::drafts_folder(folder))) {
+    std::error_code error;
+    const auto written = fs::last_write_time(path, error);
+    if (!error && now - written > kLongestCompilation) files.push_back(path);
   }
   return files;
 }
@@ -42,7 +51,10 @@ Result<int> run_cache(const Arguments& arguments) {
   const std::vector<fs::path> files = compiled_files(session.cache_directory());
   uint64_t bytes = 0;
   std::error_code error;
-  for (const fs::path& file : files) bytes += fs::file_size(file, error);
+  for (const fs::path& file : files) {
+    const uint64_t size = fs::file_size(file, error);
+    if (!error) bytes += size;
+  }
   if (arguments.action == "clear") {
     MIRAGE_TRY(const int64_t removed, store->clear());
     for (const fs::path& file : files) fs::remove(file, error);

@@ -1,7 +1,10 @@
 #include "command.h"
 
+#include <unistd.h>
+
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <new>
 #include <stdexcept>
 
@@ -10,7 +13,7 @@ namespace {
 
 constexpr double kMostSeconds = 1e6;
 
-std::atomic<bool> interrupt_flag = false;
+std::atomic<bool> interrupt_flag = false;  // NOLINT: a signal handler has nothing else to set
 static_assert(std::atomic<bool>::is_always_lock_free);
 
 void on_interrupt(int) {
@@ -20,7 +23,7 @@ void on_interrupt(int) {
 }  // namespace
 
 CLI::App& Commands::add(const std::string& name, const std::string& description, bool& json,
-                        Body body) {
+                        const Body& body) {
   CLI::App* command = app_.add_subcommand(name, description);
   command->add_flag("--json", json, "one JSON document on standard output");
   command->callback([this, &json, body] {
@@ -128,8 +131,19 @@ Result<void> write_file(const std::string& path, std::string_view text) {
   return {};
 }
 
+Result<void> check_writable(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::path folder = fs::path(path).parent_path();
+  const std::string place = fs::exists(path, error) ? path : folder.empty() ? "." : folder.string();
+  if (fs::is_directory(path, error) || access(place.c_str(), W_OK) != 0)
+    return fail(Code::Io, "{}: cannot be written", path);
+  return {};
+}
+
 const std::atomic<bool>& interrupted() { return interrupt_flag; }
 
 void catch_interrupts() { std::signal(SIGINT, on_interrupt); }
+void leave_interrupts() { std::signal(SIGINT, SIG_DFL); }
 
 }  // namespace mirage::cli

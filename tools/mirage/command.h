@@ -30,7 +30,8 @@ using Body = std::function<Result<int>()>;
 class Commands {
  public:
   explicit Commands(CLI::App& app) : app_(app) {}
-  CLI::App& add(const std::string& name, const std::string& description, bool& json, Body body);
+  CLI::App& add(const std::string& name, const std::string& description, bool& json,
+                const Body& body);
   /// Runs the chosen subcommand and reports its error.
   int run();
 
@@ -56,10 +57,14 @@ void print_document(const Json& document);
 
 /// The whole file or Io.
 Result<void> write_file(const std::string& path, std::string_view text);
+/// Io if the file could not be made now: better known before a long run than after it.
+Result<void> check_writable(const std::string& path);
 
 /// Set by the first interrupt; the second one ends the program.
 const std::atomic<bool>& interrupted();
 void catch_interrupts();
+/// An interrupt ends the program again.
+void leave_interrupts();
 
 // One function a file: adds its subcommands.
 void add_bench(Commands& commands);

@@ -1,6 +1,16 @@
 // The program `mirage`: reads the command line and calls the subcommand.
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <iostream>
 #include <span>
+#include <string_view>
 
 #include "command.h"
 
@@ -23,9 +33,24 @@ std::string usage_error(const CLI::App& app, std::span<char* const> arguments, s
   return fmt::format("there is no subcommand '{}'; `mirage --help` lists them", name);
 }
 
-}  // namespace
+/// Standard streams that the caller closed get a place where writing fails: the next file that is
+/// opened must not become one of them.
+void keep_standard_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (fcntl(stream, F_GETFD) < 0 && errno == EBADF)
+      open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
 
-int main(int argc, char** argv) {
+/// The exit code, or that of a result that nobody got.
+int finished(int code) {
+  std::cout.flush();
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+  mirage::cli::print_error(
+      {mirage::Code::Io, fmt::format("standard output: {}", std::strerror(errno)), {}}, false);
+  return mirage::cli::kIo;
+}
+
+int run(int argc, char** argv) {
   using namespace mirage::cli;
   CLI::App app("a superoptimizer for tensor programs", "mirage");
   app.set_version_flag("--version", "mirage " MIRAGE_VERSION);
@@ -47,9 +72,20 @@ int main(int argc, char** argv) {
     return app.exit(success);
   } catch (const CLI::ParseError& error) {
     const std::span<char* const> arguments(argv, static_cast<size_t>(argc));
+    const bool json = std::any_of(arguments.begin(), arguments.end(), [](const char* argument) {
+      return std::string_view(argument) == "--json";
+    });
     const std::string message = usage_error(app, arguments, one_line(error.what()));
-    print_error({mirage::Code::BadInput, message, {}}, false);
+    print_error({mirage::Code::BadInput, message, {}}, json);
     return kUsage;
   }
   return commands.run();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error like a full disk
+  keep_standard_streams();
+  return finished(run(argc, argv));
 }

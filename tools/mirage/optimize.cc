@@ -48,7 +48,18 @@ Result<optimize::Optimized> run(Arguments& arguments) {
   return result;
 }
 
+/// A result of a minute must not be lost to a wrong path.
+Result<void> check_places(const Arguments& arguments) {
+  for (const std::string& path : {arguments.save, arguments.report})
+    if (!path.empty()) MIRAGE_TRY_VOID(check_writable(path));
+  if (arguments.emit.empty()) return {};
+  std::error_code error;
+  std::filesystem::create_directories(arguments.emit, error);
+  return check_writable(arguments.emit + "/program.cc");
+}
+
 Result<int> run_optimize(Arguments& arguments) {
+  MIRAGE_TRY_VOID(check_places(arguments));
   Result<optimize::Optimized> result = run(arguments);
   if (!result && interrupted()) return int{kInterrupted};
   if (!result) return tl::unexpected(result.error());
@@ -57,8 +68,6 @@ Result<int> run_optimize(Arguments& arguments) {
   if (!arguments.report.empty())
     MIRAGE_TRY_VOID(write_file(arguments.report, report::to_json(result->report)));
   if (!arguments.emit.empty()) {
-    std::error_code error;
-    std::filesystem::create_directories(arguments.emit, error);
     const std::string path =
         fmt::format("{}/{}.cc", arguments.emit,
                     result->program->name.empty() ? "program" : result->program->name);

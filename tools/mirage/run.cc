@@ -101,6 +101,17 @@ Json summary_of(const std::string& name, const tune::HostTensor& tensor) {
   return row;
 }
 
+/// Null if an interrupt stopped the compiler.
+Result<std::shared_ptr<const runtime::Executable>> loaded(const codegen::SourceUnit& source,
+                                                          runtime::CompileOptions options) {
+  catch_interrupts();
+  options.deadline = Deadline().or_when(&interrupted());
+  auto executable = runtime::load(source, options);
+  leave_interrupts();
+  if (interrupted()) return std::shared_ptr<const runtime::Executable>();
+  return executable;
+}
+
 Result<int> run_run(const Arguments& arguments) {
   MIRAGE_TRY(const ir::GraphPtr graph, ir::load_graph(arguments.file));
   MIRAGE_TRY(const auto output_files,
@@ -112,7 +123,8 @@ Result<int> run_run(const Arguments& arguments) {
   MIRAGE_TRY(const lower::Program program, lower::lower(graph, target));
   MIRAGE_TRY(const codegen::SourceUnit source, codegen::emit(program));
   optimize::Session session;
-  MIRAGE_TRY(const auto executable, runtime::load(source, session.compile_options()));
+  MIRAGE_TRY(const auto executable, loaded(source, session.compile_options()));
+  if (executable == nullptr) return int{kInterrupted};
   MIRAGE_TRY(const auto outputs, tune::make_outputs(*graph));
   const int threads = arguments.threads > 0 ? arguments.threads : tune::core_count();
   MIRAGE_TRY_VOID(executable->run(tune::views_of(inputs), tune::views_of(outputs), threads));

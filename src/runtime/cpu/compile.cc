@@ -26,6 +26,61 @@ Result<void> check_processor(const codegen::SourceUnit& unit) {
   return {};
 }
 
+/// Compiles the unit to the shared object `object`, by way of the folder `drafts`.
+Result<void> build_object(const codegen::SourceUnit& unit, const CompileOptions& options,
+                          const Compiler& compiler, const Headers& headers, const fs::path& drafts,
+                          const fs::path& object) {
+  const fs::path source = drafts / (object.stem().string() + ".cc");
+  const fs::path draft = drafts / object.filename();
+  MIRAGE_TRY_VOID(write_file(source, unit.text));
+  std::error_code error;
+  const fs::path prelude =
+      prelude_file(unit, headers, compiler, cache_directory(options.cache_dir));
+  const bool has_help = !unit.prelude.empty() && fs::exists(precompiled_file(prelude), error);
+  const auto run_compiler = [&](bool with_help) {
+    std::vector<std::string> command = compiler.command;
+    for (const std::string& word : common_words(unit, headers)) command.push_back(word);
+    if (with_help) command.insert(command.end(), {"-include", prelude.string()});
+    for (const std::string& word :
+         {std::string("-shared"), std::string("-o"), draft.string(), source.string()})
+      command.push_back(word);
+    return run_process(command, options.time_limit, options.deadline, drafts.string());
+  };
+  auto built = run_compiler(has_help);
+  if (has_help && built && built->status != 0) {
+    built = run_compiler(false);  // a precompiled header may be damaged, or a system's header new
+    if (built && built->status == 0) fs::remove(precompiled_file(prelude), error);
+  }
+  if (!built) return tl::unexpected(std::move(built).error());
+  if (built->status != 0) {
+    MIRAGE_TRY_VOID(check_that_it_works(compiler, unit.options));
+    Error failure{
+        Code::CompileFailed,
+        fmt::format("{} refused generated code (status {})", compiler.name(), built->status),
+        {built->output}};
+    return tl::unexpected(std::move(failure));
+  }
+  if (!fs::exists(draft, error))
+    return unsupported("compiler {} does not work: it made no file", compiler.name());
+  MIRAGE_TRY_VOID(seal(draft));
+  return move_file(draft, object);
+}
+
+/// Once more if somebody removed the cache meanwhile.
+Result<void> build_object_twice(const codegen::SourceUnit& unit, const CompileOptions& options,
+                                const Compiler& compiler, const Headers& headers,
+                                const fs::path& cache, const fs::path& object) {
+  std::error_code error;
+  {
+    MIRAGE_TRY(const DraftFolder drafts, DraftFolder::make(cache));
+    Result<void> built = build_object(unit, options, compiler, headers, drafts.path(), object);
+    if (built || fs::exists(drafts.path(), error)) return built;
+  }
+  MIRAGE_TRY_VOID(device_folder(cache));
+  MIRAGE_TRY(const DraftFolder drafts, DraftFolder::make(cache));
+  return build_object(unit, options, compiler, headers, drafts.path(), object);
+}
+
 }  // namespace
 
 Result<std::shared_ptr<const Executable>> compile(const codegen::SourceUnit& unit,
@@ -46,57 +101,14 @@ Result<std::shared_ptr<const Executable>> compile(const codegen::SourceUnit& uni
       .add(compiler.version);
   for (const std::string& option : unit.options) hasher.add(option);
   const std::string key = to_hex(hasher.finish());
-  const fs::path folder = cache / "objects" / key.substr(0, 2);
-  const fs::path object = folder / (key + ".so");
+  const fs::path object = cache / "objects" / key.substr(0, 2) / (key + ".so");
   std::error_code error;
   if (options.use_cache && is_intact(object)) {
     auto loaded = load_shared_object(object.string(), unit, pool);
     if (loaded) return loaded;  // else it is damaged: build it again
   }
 
-  const std::string suffix = unique_suffix();
-  const fs::path source = folder / (key + suffix + ".cc");
-  const fs::path draft = folder / (key + suffix + ".so");
-  MIRAGE_TRY_VOID(write_file(source, unit.text));
-  const fs::path prelude = prelude_file(unit, headers, compiler, cache);
-  const bool has_help = !unit.prelude.empty() && fs::exists(precompiled_file(prelude), error);
-  const auto run_compiler = [&](bool with_help) {
-    std::vector<std::string> command = compiler.command;
-    for (const std::string& word : common_words(unit, headers)) command.push_back(word);
-    if (with_help) command.insert(command.end(), {"-include", prelude.string()});
-    for (const std::string& word :
-         {std::string("-shared"), std::string("-o"), draft.string(), source.string()})
-      command.push_back(word);
-    return run_process(command, options.time_limit, options.deadline);
-  };
-  auto built = run_compiler(has_help);
-  if (has_help && built && built->status != 0) {
-    built = run_compiler(false);  // a precompiled header may be damaged, or a system's header new
-    if (built && built->status == 0) fs::remove(precompiled_file(prelude), error);
-  }
-  fs::remove(source, error);
-  if (!built) {
-    fs::remove(draft, error);
-    return tl::unexpected(std::move(built).error());
-  }
-  if (built->status != 0) {
-    fs::remove(draft, error);
-    MIRAGE_TRY_VOID(check_that_it_works(compiler, unit.options));
-    Error failure{
-        Code::CompileFailed,
-        fmt::format("{} refused generated code (status {})", compiler.name(), built->status),
-        {built->output}};
-    return tl::unexpected(std::move(failure));
-  }
-  if (!fs::exists(draft, error))
-    return unsupported("compiler {} does not work: it made no file", compiler.name());
-  MIRAGE_TRY_VOID(seal(draft));
-  fs::rename(draft, object, error);
-  if (error) {
-    const std::string reason = error.message();
-    fs::remove(draft, error);
-    return fail(Code::Io, "cannot rename to {}: {}", object.string(), reason);
-  }
+  MIRAGE_TRY_VOID(build_object_twice(unit, options, compiler, headers, cache, object));
   return load_shared_object(object.string(), unit, pool);
 }
 

@@ -39,7 +39,8 @@ Result<void> precompile(const codegen::SourceUnit& unit, const CompileOptions& o
   std::error_code error;
   if (fs::exists(precompiled, error)) return {};
   if (!fs::exists(prelude, error)) MIRAGE_TRY_VOID(publish(prelude, unit.prelude));
-  const fs::path draft = prelude.string() + unique_suffix() + ".gch";
+  MIRAGE_TRY(const DraftFolder drafts, DraftFolder::make(cache));
+  const fs::path draft = drafts.path() / precompiled.filename();
   std::vector<std::string> command = compiler.command;
   for (const std::string& word : common_words(unit, headers)) command.push_back(word);
   if (compiler.version.find("clang") != std::string::npos)
@@ -47,17 +48,14 @@ Result<void> precompile(const codegen::SourceUnit& unit, const CompileOptions& o
   for (const std::string& word : {std::string("-x"), std::string("c++-header"), std::string("-o"),
                                   draft.string(), prelude.string()})
     command.push_back(word);
-  const Result<ProcessResult> built = run_process(command, options.time_limit, options.deadline);
-  if (built && built->status == 0) fs::rename(draft, precompiled, error);
-  std::error_code ignored;
-  fs::remove(draft, ignored);
-  if (!built) return tl::unexpected(built.error());
-  if (built->status != 0 || error)
+  MIRAGE_TRY(const ProcessResult built,
+             run_process(command, options.time_limit, options.deadline, drafts.path().string()));
+  if (built.status != 0)
     return tl::unexpected(Error{
         Code::CompileFailed,
-        fmt::format("{} makes no precompiled header (status {})", compiler.name(), built->status),
-        {built->output}});
-  return {};
+        fmt::format("{} makes no precompiled header (status {})", compiler.name(), built.status),
+        {built.output}});
+  return move_file(draft, precompiled);
 }
 
 }  // namespace mirage::runtime

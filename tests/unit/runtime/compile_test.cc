@@ -140,6 +140,44 @@ TEST_F(Compile, AFullDiskIsSaidAndNothingIsLeftThere) {
   EXPECT_FALSE(fs::is_symlink(full));
 }
 
+TEST_F(Compile, TheReasonIsThatOfTheFolder) {
+  const auto written = write_file("/proc/nowhere/file", "text");
+  ASSERT_FALSE(written);
+  EXPECT_EQ(written.error().code, Code::Io);
+  EXPECT_TRUE(written.error().message.starts_with("cannot make the folder /proc/nowhere: "));
+}
+
+TEST_F(Compile, ACacheRemovedMeanwhileIsMadeAgain) {
+  const auto compiler = find_compiler();
+  ASSERT_TRUE(compiler);
+  const fs::path cache = options_.cache_dir + "/cache", once = options_.cache_dir + "/once";
+  const fs::path script = options_.cache_dir + "/compiler";
+  std::ofstream(script) << "#!/bin/sh\n[ $1 = --version ] || [ -e " << once.string()
+                        << " ] || { touch " << once.string() << "; rm -r " << cache.string()
+                        << "; }\nexec " << compiler->name() << " \"$@\"\n";
+  fs::permissions(script, fs::perms::owner_all);
+  CompileOptions options = options_;
+  options.cache_dir = cache;
+  options.compiler = script;
+  const auto executable = compile(adder("1"), options);
+  EXPECT_TRUE(executable) << executable.error().message;
+  EXPECT_TRUE(fs::exists(once));
+  EXPECT_TRUE(fs::is_empty(drafts_folder(cache)));
+}
+
+TEST_F(Compile, TemporaryFilesOfAStoppedCompilerGo) {
+  const fs::path script = options_.cache_dir + "/compiler";
+  std::ofstream(script) << "#!/bin/sh\n[ $1 = --version ] && exec echo compiler\n"
+                           "touch $TMPDIR/draft.o; exec sleep 60\n";
+  fs::permissions(script, fs::perms::owner_all);
+  options_.compiler = script;
+  options_.time_limit = std::chrono::milliseconds(300);
+  const auto executable = compile(adder("1"), options_);
+  ASSERT_FALSE(executable);
+  EXPECT_EQ(executable.error().code, Code::Timeout);
+  EXPECT_TRUE(fs::is_empty(drafts_folder(options_.cache_dir)));
+}
+
 TEST_F(Compile, ACompilerThatWritesNothingIsAnError) {
   const fs::path script = options_.cache_dir + "/compiler";
   std::ofstream(script) << "#!/bin/sh\necho compiler\n";
