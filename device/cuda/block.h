@@ -23,6 +23,9 @@ inline __device__ float from_lane_xor(float value, int mask) {
 inline __device__ double from_lane_xor(double value, int mask) {
   return __shfl_xor_sync(0xffffffffu, value, mask);
 }
+inline __device__ float from_lane(float value, int lane) {
+  return __shfl_sync(0xffffffffu, value, lane);
+}
 
 /// The combination over all lanes of a warp, in every lane.
 template <class Op, class T>

@@ -306,20 +306,47 @@ __device__ ColumnValues<kSlices> load_columns(Staged<S, kWidth, kBoxBytes> from,
   return result;
 }
 
+/// f of every element of rows `first` and on of a staged matrix, combined over its kDepth columns:
+/// one value for each of the rows, which are columns of the slices.
+template <class Op, int kSlices, int kDepth, class S, int kWidth, int kBoxBytes, class F>
+__device__ ColumnValues<kSlices> reduce_staged(Staged<S, kWidth, kBoxBytes> from, int first,
+                                               const F& f) {
+  ColumnValues<kSlices> result;
+#pragma unroll
+  for (int slice = 0; slice < kSlices; ++slice) {
+    // Two lanes a row, every other piece of 8 elements each.
+    float value = Op::template identity<float>();
+#pragma unroll
+    for (int piece = 0; piece < kDepth / 16; ++piece) {
+      uint32_t r[4];
+      asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+                   : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+                   : "r"(from.at(first + slice * 16 + lane() / 2, piece * 16 + lane() % 2 * 8))
+                   : "memory");
+#pragma unroll
+      for (int pair = 0; pair < 4; ++pair)
+        value = Op::combine(value, Op::combine(f(low_of<S>(r[pair])), f(high_of<S>(r[pair]))));
+    }
+    value = Op::combine(value, from_lane_xor(value, 1));
+#pragma unroll
+    for (int e = 0; e < 4; ++e)
+      result.v[slice][e] = from_lane(value, 2 * (lane() % 4 * 2 + e % 2 + e / 2 * 8));
+  }
+  return result;
+}
+
 // ---- products ----
 
 template <class S>
 __device__ void mma(float* c, const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
   if constexpr (kIsSame<S, F16>) {
-    asm volatile(
-        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
         "{%8, "
         "%9}, {%0, %1, %2, %3};"
         : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
   } else {
-    asm volatile(
-        "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
         "{%8, %9}, {%0, %1, %2, %3};"
         : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
@@ -383,6 +410,16 @@ __device__ Fragments<kTiles, kSlices> multiply(const LeftOperand<S, kTiles, kDep
 }
 
 // ---- running maxima ----
+
+/// Whether any row of this warp has a factor that changes something.
+template <int kTiles>
+__device__ bool has_factor(const RowValues<kTiles>& factors) {
+  bool has = false;
+#pragma unroll
+  for (int tile = 0; tile < kTiles; ++tile)
+    has |= factors.v[tile][0] != 1.0f || factors.v[tile][1] != 1.0f;
+  return __any_sync(0xffffffffu, has);
+}
 
 /// One step of running maxima, as running_update (steps.h), of this warp's part of the loop.
 template <int kTiles>

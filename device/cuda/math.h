@@ -41,6 +41,17 @@ __device__ T minimum(T a, T b) {
   return a != a ? a : b != b ? b : a < b ? a : b;
 }
 
+inline __device__ float maximum(float a, float b) {
+  float result;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
+  return result;
+}
+inline __device__ float minimum(float a, float b) {
+  float result;
+  asm("min.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
+  return result;
+}
+
 template <class T>
 __device__ T relu(T x) {
   return maximum(x, T(0));

@@ -5,6 +5,7 @@
 // hold nothing (`part` < 0) only take part in the barriers and the combining.
 #pragma once
 
+#include "mirage/cuda/cluster.h"
 #include "mirage/cuda/fragment.h"
 #include "mirage/cuda/steps.h"
 
@@ -30,24 +31,46 @@ __device__ void spread_rows(float* pad, WarpPlace place, int rows,
       }
 }
 
-/// The running maximum of all parts in raw and m; d is what the part's own sums are behind it.
-template <int kParts, int kTiles>
+/// The running maximum of all parts in all kBlocks blocks of the cluster, in raw and m; d is what
+/// the part's own sums are behind it.
+template <int kParts, int kBlocks, int kTiles>
 __device__ void merge_running(float* pad, WarpPlace place, int rows, RowValues<kTiles>& m,
                               RowValues<kTiles>& d, RowValues<kTiles>& raw, bool is_gauge) {
   spread_rows(pad, place, rows, raw);
   sync();
+  float* const block = pad + kParts * rows;  // of all parts of this block, by row
+  for (int row = thread(); row < rows; row += threads()) {
+    float value = pad[row];
+#pragma unroll
+    for (int part = 1; part < kParts; ++part) value = maximum(value, pad[part * rows + row]);
+    block[row] = value;
+  }
+  if constexpr (kBlocks > 1) {
+    cluster_sync();
+  } else {
+    sync();
+  }
   RowValues<kTiles> all = filled_rows<kTiles>(-kInfinity<float>);
 #pragma unroll
   for (int tile = 0; tile < kTiles; ++tile)
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const int row = place.first + row_of(tile, half);
-      for (int part = 0; part < kParts; ++part)
-        all.v[tile][half] =
-            maximum(all.v[tile][half], pad[part * rows + (row < rows ? row : rows - 1)]);
+      const float* const at = block + (row < rows ? row : rows - 1);
+      if constexpr (kBlocks > 1) {
+#pragma unroll
+        for (int rank = 0; rank < kBlocks; ++rank)
+          all.v[tile][half] = maximum(all.v[tile][half], load_remote(remote_address(at, rank)));
+      } else {
+        all.v[tile][half] = *at;
+      }
     }
   running_rows(all, m, d, raw, false, is_gauge);
-  sync();
+  if constexpr (kBlocks > 1) {
+    cluster_sync();
+  } else {
+    sync();
+  }
 }
 
 /// to[row * stride] = the combination of the parts' row values.

@@ -11,13 +11,15 @@ namespace {
 using ir::Combine;
 
 constexpr int64_t kSlice = 16, kRowTile = 16;
-constexpr int kMostWarps = 8, kMostRowTiles = 2, kMostSlices = 4;
-/// Registers of 4 bytes for sums that a lane can hold beside everything else.
-constexpr int64_t kMostSums = 128;
+constexpr int kWarps = 8, kMostWarps = 16, kMostRowTiles = 2, kMostSlices = 2;
+/// Registers of 4 bytes for sums that a lane can hold beside everything else; with so few, twice as
+/// many warps have room.
+constexpr int64_t kMostSums = 128, kFewSums = 32;
+constexpr int kMostBlocks = 8;
 
 class PipelinePlanner {
  public:
-  explicit PipelinePlanner(const KernelPlan& plan) : plan_(plan) {}
+  PipelinePlanner(const KernelPlan& plan, const Target& target) : plan_(plan), target_(target) {}
 
   Result<Pipeline> run() {
     MIRAGE_TRY_VOID(find_axis());
@@ -316,7 +318,30 @@ class PipelinePlanner {
     return nullptr;
   }
 
+  /// Over the other class of a staged tile: a value for each of the step's elements.
+  Result<void> reduce_across(const Step& step) {
+    const Operand& in = step.in[0];
+    const size_t axis = static_cast<size_t>(step.axis);
+    if (step.in.size() != 1 || in.space != Space::Param || in.strides[axis] != 1 ||
+        step.combine != Combine::Sum || in.lengths[axis].max % kSlice != 0 || step.accumulate)
+      return unsupported("a reduction over another class than the loop's");
+    MIRAGE_TRY_VOID(agree(length_, in.lengths[*walked_axis(in)].max, "steps"));
+    MIRAGE_TRY(const size_t tile, stage(unbroadcast(in)));
+    if (pipeline_.tiles[tile].columns != in.lengths[axis].max)
+      return unsupported("a reduction over three classes");
+    LoopStep planned;
+    planned.in = {Source{Source::From::Stage, tile, Spread::Tile}};
+    planned.depth = in.lengths[axis].max;
+    const size_t walked = *walked_axis(in);
+    planned.out = {add_register(step.out[0], Spread::Columns, step.out[0].strides[walked])};
+    pipeline_.steps.push_back(std::move(planned));
+    return {};
+  }
+
   Result<void> reduce(const Step& step) {
+    if (const auto walked = walked_axis(step.in[0]);
+        walked && static_cast<int64_t>(*walked) != step.axis)
+      return reduce_across(step);
     LoopStep planned;
     bool has_walked = false;
     for (const Operand& in : step.in) {
@@ -389,28 +414,43 @@ class PipelinePlanner {
     const int64_t tiles = (std::max<int64_t>(rows_, 1) + kRowTile - 1) / kRowTile;
     pipeline_.rows = std::max<int64_t>(rows_, 1);
     if (length_ % kSlice != 0) return unsupported("steps of {} elements", length_);
-    int64_t sums = 0;
+    deal_out_blocks();
+    int64_t sums = 0;  // registers a row tile
     bool has_tile_products = false;
     for (const Register& entry : pipeline_.registers) sums += entry.columns / 2;
     for (size_t i = 0; i < pipeline_.steps.size(); ++i)
       has_tile_products |= plan_.loop[i].kind == StepKind::MatMul && !plan_.loop[i].accumulate;
-    pipeline_.row_tiles = static_cast<int>(std::min<int64_t>(tiles, kMostRowTiles));
-    if (sums * pipeline_.row_tiles > kMostSums) pipeline_.row_tiles = 1;
-    if (sums * pipeline_.row_tiles > kMostSums) return unsupported("more sums than registers");
-    const int64_t row_warps = (tiles + pipeline_.row_tiles - 1) / pipeline_.row_tiles;
-    if (row_warps > kMostWarps) return unsupported("{} rows in a block", rows_);
+    // Chains of products wait for each other: there more warps help more than fewer loads.
+    const bool wants_warps = has_tile_products && sums <= kFewSums && pipeline_.blocks == 1;
+    const int most_warps = wants_warps ? kMostWarps : kWarps;
+    int64_t row_tiles = has_tile_products ? 1 : std::min<int64_t>(tiles, kMostRowTiles);
+    if ((tiles + row_tiles - 1) / row_tiles > most_warps) row_tiles = kMostRowTiles;
+    if (sums * row_tiles > kMostSums) row_tiles = 1;
+    if (sums * row_tiles > kMostSums) return unsupported("more sums than registers");
+    const int64_t row_warps = (tiles + row_tiles - 1) / row_tiles;
+    if (row_warps > most_warps) return unsupported("{} rows in a block", rows_);
+    pipeline_.row_tiles = static_cast<int>(row_tiles);
     pipeline_.row_warps = static_cast<int>(row_warps);
     const int64_t slices = length_ / kSlice;
-    int64_t warps = 1;
-    while (2 * warps * row_warps <= kMostWarps && slices % (2 * warps) == 0) warps *= 2;
-    pipeline_.slice_warps = static_cast<int>(warps);
-    int64_t width = 1;
+    int64_t warps = 1, width = 1;
+    while (2 * warps * row_warps <= most_warps && slices % (2 * warps) == 0) warps *= 2;
     // Work of a row for each slice (its maximum) is shared by wide slices.
-    const int64_t most = has_tile_products ? kMostSlices / pipeline_.row_tiles * 1 : 1;
+    const int64_t most = has_tile_products ? kMostSlices : 1;
     while (2 * width <= most && slices / warps % (2 * width) == 0) width *= 2;
+    pipeline_.slice_warps = static_cast<int>(warps);
     pipeline_.slices = static_cast<int>(width);
     pipeline_.turns = static_cast<int>(slices / warps / width);
     return {};
+  }
+
+  /// A grid that leaves multiprocessors idle has its loops shared by several blocks.
+  void deal_out_blocks() {
+    const int64_t steps = plan_.loop_steps();
+    int blocks = 1;
+    while (2 * blocks <= kMostBlocks && plan_.items() * 2 * blocks <= target_.units &&
+           steps % (2 * blocks) == 0 && steps / (2 * blocks) >= 2)
+      blocks *= 2;
+    pipeline_.blocks = blocks;
   }
 
   void lay_out_stage() {
@@ -425,6 +465,7 @@ class PipelinePlanner {
   }
 
   const KernelPlan& plan_;
+  const Target& target_;
   Pipeline pipeline_;
   std::vector<int64_t> walked_;  // by register: stride of the walked class in its scratch buffer
   int64_t length_ = 0, rows_ = 0;
@@ -434,21 +475,23 @@ class PipelinePlanner {
 int64_t merge_bytes(const Pipeline& pipeline) {
   int64_t most = 1;
   for (const Register& entry : pipeline.registers) most = std::max(most, entry.columns + 4);
-  return pipeline.slice_warps * pipeline.rows * most * 4;
+  return (pipeline.slice_warps + 1) * pipeline.rows * most * 4;
 }
 
 }  // namespace
 
 Result<Pipeline> plan_pipeline(const KernelPlan& plan, const Target& target) {
   if (!target.has_copy_engine) return unsupported("target {} has no copy engine", target.name);
-  return PipelinePlanner(plan).run();
+  return PipelinePlanner(plan, target).run();
 }
 
 Result<void> fit_stages(Pipeline& pipeline, const KernelPlan& plan, const Target& target) {
   // Aligning the ring, barriers and partial results of reductions take some as well.
   constexpr int64_t kReserved = 8 << 10, kMostStages = 32;
-  const int64_t room = target.scratch_bytes - kReserved - plan.scratch_bytes;
-  const int64_t wanted = std::min(plan.loop_steps(), kMostStages);
+  // Clusters leave multiprocessors out unless two of their blocks fit one.
+  const int64_t share = pipeline.blocks > 1 ? 2 : 1;
+  const int64_t room = target.scratch_bytes / share - kReserved - plan.scratch_bytes;
+  const int64_t wanted = std::min(plan.loop_steps() / pipeline.blocks, kMostStages);
   const int64_t stages = std::min(wanted, room / pipeline.stage_bytes);
   if (stages < 2 || stages * pipeline.stage_bytes < merge_bytes(pipeline))
     return fail(Code::LimitExceeded, "stages of {} bytes in {} bytes of shared memory",

@@ -69,11 +69,11 @@ void print_steps(std::string& text, std::string_view title, const std::vector<St
 void print_pipeline(std::string& text, const Pipeline& pipeline, const KernelPlan& plan) {
   constexpr std::array spreads = {"number", "rows", "columns", "tile", "sums"};
   text += fmt::format(
-      "    pipeline of {} stages of {} bytes, warps {} x {}, {} x {} rows, {} x {} "
+      "    pipeline in {} blocks of {} stages of {} bytes, warps {} x {}, {} x {} rows, {} x {} "
       "slices of a step\n",
-      pipeline.stages, pipeline.stage_bytes, pipeline.row_warps, pipeline.slice_warps,
-      pipeline.row_warps, 16 * pipeline.row_tiles, pipeline.turns * pipeline.slice_warps,
-      pipeline.slices);
+      pipeline.blocks, pipeline.stages, pipeline.stage_bytes, pipeline.row_warps,
+      pipeline.slice_warps, pipeline.row_warps, 16 * pipeline.row_tiles,
+      pipeline.turns * pipeline.slice_warps, pipeline.slices);
   for (const StagedTile& tile : pipeline.tiles)
     text += fmt::format("      stage {} {} x {} at {}, boxes of {}\n", plan.params[tile.param].name,
                         tile.rows, tile.columns, tile.offset, tile.width);

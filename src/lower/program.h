@@ -152,6 +152,7 @@ struct Source {
 struct LoopStep {
   std::vector<Source> in{};
   std::vector<size_t> out{};      // Pipeline::registers
+  int64_t depth = 0;              // Reduce over the other class of a staged tile: its elements
   bool right_rows_are_k = false;  // MatMul: staged rows of the right operand run along k
   bool is_rescale = false;        // Map: sums times a factor of the row
 };
@@ -181,6 +182,7 @@ struct Pipeline {
   int64_t rows = 1;
   int row_warps = 1, row_tiles = 1;            // rows <= 16 * row_warps * row_tiles
   int slice_warps = 1, slices = 1, turns = 1;  // a step has 16 * slice_warps * slices * turns
+  int blocks = 1;  // of a cluster, that share the steps of the loop in equal runs
   int stages = 1;
   int64_t stage_bytes = 0;
   std::vector<StagedTile> tiles{};

@@ -152,13 +152,16 @@ class Estimator {
                                   : std::min(rates_.loads, core_memory);
     const double fixed = rates_.block_seconds + work.operators * rates_.step_seconds;
     const double loads = work.loaded / rates_.loads;
+    const double split = is_streamed_ ? split_of() : 1;
     const double block = is_streamed_
-                             ? fixed + std::max(work.compute, loads)
+                             ? fixed + std::max(work.compute, loads) / split +
+                                   (split > 1 ? limits_.streaming->split_seconds : 0)
                              : fixed + loads + work.compute + 2 * work.computed / value_rate;
     // Of a streamed loop only what outlives it is in scratch memory, and the stages.
     if (is_streamed_)
       cost.tile_bytes = work.persistent + limits_.streaming->least_stages * work.loaded / steps_;
-    const double running = std::ceil(blocks_ / cores) * block;
+    if (is_streamed_ && split > 1) cost.tile_bytes *= 2;  // two such blocks share a core
+    const double running = std::ceil(blocks_ * split / cores) * block;
     const double memory = (work.unique + stored) / limits_.memory_bytes_per_second;
     // Reading ahead hides most of the shorter of the two.
     cost.seconds = std::max(running, memory) + kExposed * std::min(running, memory);
@@ -167,6 +170,15 @@ class Estimator {
   }
 
  private:
+  /// Cores that share a block's loop: what lowering will choose.
+  double split_of() const {
+    double split = 1;
+    while (2 * split <= limits_.streaming->most_split && blocks_ * 2 * split <= limits_.cores &&
+           std::fmod(steps_, 2 * split) == 0 && steps_ / (2 * split) >= 2)
+      split *= 2;
+    return split;
+  }
+
   void add(const Step& step, Work& work) const {
     if (step.kind == OpKind::Const || step.kind == OpKind::Extent) return;
     const bool in_loop = is_in_loop(step.state);

@@ -21,10 +21,12 @@ struct Rates {
 /// Loops whose values stay in registers while their tiles are copied ahead of their use.
 struct Streaming {
   Rates rates;
-  int64_t slice = 16;       // a step's elements along the loop are a multiple
-  int64_t most_step = 256;  // and at most so many
-  int64_t columns = 8;      // of a product's tile: a multiple
-  double least_stages = 4;  // that must fit the scratch memory
+  int64_t slice = 16;             // a step's elements along the loop are a multiple
+  int64_t most_step = 256;        // and at most so many
+  int64_t columns = 8;            // of a product's tile: a multiple
+  int most_split = 8;             // cores that share the steps of a loop where the grid is small
+  double split_seconds = 1.5e-6;  // what sharing costs
+  double least_stages = 4;        // that must fit the scratch memory
 };
 
 /// What the schedules are sized for.

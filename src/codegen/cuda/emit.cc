@@ -55,7 +55,11 @@ void emit_kernel(Writer& out, const KernelPlan& plan) {
       parameters.push_back(fmt::format("const __grid_constant__ TensorMap m{}", i));
   for (size_t i = 0; i < plan.params.size(); ++i)
     parameters.push_back(fmt::format("{}* __restrict__ b{}", pointee(plan, i), i));
-  out.line("extern \"C\" __global__ void __launch_bounds__({})", threads_of(plan));
+  const int blocks = plan.pipeline ? plan.pipeline->blocks : 1;
+  // Two blocks of a cluster fit one multiprocessor (fit_stages), in registers as well.
+  out.line("extern \"C\" __global__ void {}__launch_bounds__({}{})",
+           blocks > 1 ? fmt::format("__cluster_dims__({}, 1, 1) ", blocks) : "", threads_of(plan),
+           blocks > 1 ? ", 2" : "");
   out.open("{}({}) {{", plan.name, fmt::join(parameters, ", "));
   out.line("using T = {};", type_name(plan.compute));
   out.line("using V = T;");
@@ -68,7 +72,7 @@ void emit_kernel(Writer& out, const KernelPlan& plan) {
     out.line("extern __shared__ __align__(128) unsigned char scratch[];");
   }
   emit_pointers(out, plan, [](size_t i) { return fmt::format("b{}", i); });
-  out.line("const int64_t item = block_index();");
+  out.line("const int64_t item = block_index(){};", blocks > 1 ? fmt::format(" / {}", blocks) : "");
   if (plan.pipeline)
     emit_pipeline(out, plan, kDialect);
   else
@@ -106,7 +110,8 @@ Result<SourceUnit> emit_cuda(const lower::Program& program) {
                   "kernel {}: {} bytes of shared memory, of which {} has {} in a block", plan.name,
                   bytes, target.name, target.scratch_bytes);
     emit_kernel(out, plan);
-    Entry entry{plan.name, plan.items(), bytes, threads_of(plan)};
+    const int64_t blocks = plan.pipeline ? plan.pipeline->blocks : 1;
+    Entry entry{plan.name, plan.items() * blocks, bytes, threads_of(plan)};
     if (plan.pipeline) entry.maps = tensor_maps(plan);
     for (const lower::Param& param : plan.params) entry.buffers.push_back(param.buffer);
     unit.entries.push_back(std::move(entry));

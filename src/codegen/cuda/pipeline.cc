@@ -65,7 +65,13 @@ class PipelineText {
     return text.empty() ? "0" : text;
   }
 
+  int64_t steps() const { return plan_.loop_steps() / pipeline_.blocks; }
+
   void ring() {
+    if (pipeline_.blocks > 1)
+      out_.line("const int first_step = cluster_rank() * {};", steps());
+    else
+      out_.line("constexpr int first_step = 0;");
     int64_t bytes = 0;
     for (const StagedTile& tile : pipeline_.tiles) bytes += tile.bytes();
     out_.open("const auto ask = [&](uint32_t stage, uint32_t barrier, int step) {{");
@@ -82,7 +88,7 @@ class PipelineText {
     }
     out_.close("};");
     out_.line("Ring<{}, {}, {}> ring(memory, {}, ask);", pipeline_.stages, pipeline_.stage_bytes,
-              pipeline_.readers(), plan_.loop_steps());
+              pipeline_.readers(), steps());
   }
 
   void before() {
@@ -138,7 +144,7 @@ class PipelineText {
 
   void loop() {
     if (has_running()) out_.line("bool is_first = true;");
-    out_.open("for (int step = 0; step < {}; ++step) {{", plan_.loop_steps());
+    out_.open("for (int step = 0; step < {}; ++step) {{", steps());
     out_.line("const uint32_t stage = ring.wait();");
     for (size_t i = 0; i < pipeline_.tiles.size(); ++i) {
       const StagedTile& tile = pipeline_.tiles[i];
@@ -165,7 +171,8 @@ class PipelineText {
       const bool is_product = plan_.loop[i].kind == StepKind::MatMul;
       for (size_t j = 0; j < pipeline_.steps[i].in.size(); ++j) {
         const Source& source = pipeline_.steps[i].in[j];
-        if (source.from != Source::From::Stage || (is_product && j == 1)) continue;
+        const bool is_direct = (is_product && j == 1) || pipeline_.steps[i].depth > 0;
+        if (source.from != Source::From::Stage || is_direct) continue;
         if (is_product) {
           as_left[source.index] = true;
         } else if (source.spread == Spread::Columns) {
@@ -259,6 +266,7 @@ class PipelineText {
 
   void rescale(const Step& step, const LoopStep& planned) {
     const size_t state = planned.out[0];
+    out_.line("if (has_factor({}))", text(planned.in[1]));
     if (pipeline_.registers[state].spread == Spread::Sums)
       emit_call(out_, fmt::format("map_accumulator({}, ", reg(state)), step, {text(planned.in[1])});
     else
@@ -266,6 +274,13 @@ class PipelineText {
   }
 
   void reduction(const Step& step, const LoopStep& planned) {
+    if (planned.depth > 0) {
+      emit_call(out_,
+                fmt::format("const auto {} = reduce_staged<ChainSum, {}, {}>(t{}, at, ",
+                            reg(planned.out[0]), slices(), planned.depth, planned.in[0].index),
+                step, {});
+      return;
+    }
     const std::string_view op = step.combine == ir::Combine::Max ? "ChainMax" : "ChainSum";
     const std::string to = reg(planned.out[0]);
     if (!step.accumulate) out_.line("auto {} = filled_rows<{}>(-kInfinity<float>);", to, tiles());
@@ -279,18 +294,35 @@ class PipelineText {
   void merge() {
     out_.line("sync();");
     out_.line("float* const pad = reinterpret_cast<float*>(memory);");
-    if (pipeline_.slice_warps > 1)
+    if (pipeline_.slice_warps * pipeline_.blocks > 1)
       for (size_t i = 0; i < plan_.loop.size(); ++i) catch_up(plan_.loop[i], pipeline_.steps[i]);
     for (size_t i = 0; i < pipeline_.registers.size(); ++i)
       if (pipeline_.registers[i].is_read_after) merge_state(i);
+    if (pipeline_.blocks > 1) merge_cluster();
+  }
+
+  /// The first block of the cluster gets the sums of all and does what is left.
+  void merge_cluster() {
+    out_.line("cluster_sync();");
+    for (const lower::Register& entry : pipeline_.registers)
+      if (entry.is_read_after)
+        out_.line("merge_blocks<{}, {}>({}, {});", chain(entry), pipeline_.blocks,
+                  scratch_name(plan_, entry.scratch), plan_.scratch[entry.scratch].elements);
+    out_.line("cluster_sync();");
+    out_.line("if (cluster_rank() != 0) return;");
+  }
+
+  /// States without a combination are running maxima, equal in all parts by now.
+  static std::string_view chain(const lower::Register& entry) {
+    return entry.combine == ir::Combine::Sum ? "ChainSum" : "ChainMax";
   }
 
   /// Sums that were kept relative to a running maximum: first all parts agree on it.
   void catch_up(const Step& step, const LoopStep& planned) {
     if (step.kind == StepKind::Running) {
-      out_.line("merge_running<{}>(pad, place, {}, {}, {}, {}, {});", pipeline_.slice_warps,
-                pipeline_.rows, reg(planned.out[0]), reg(planned.out[1]), reg(planned.out[2]),
-                step.is_gauge);
+      out_.line("merge_running<{}, {}>(pad, place, {}, {}, {}, {}, {});", pipeline_.slice_warps,
+                pipeline_.blocks, pipeline_.rows, reg(planned.out[0]), reg(planned.out[1]),
+                reg(planned.out[2]), step.is_gauge);
     } else if (planned.is_rescale) {
       rescale(step, planned);
     } else if (step.kind == StepKind::Map && is_factor(planned.out[0])) {
@@ -326,9 +358,7 @@ class PipelineText {
     int64_t stride = 0;
     for (size_t i = 0; i < rank; ++i)
       if (to.lengths[i].max > 1) stride = to.strides[i];
-    // States without a combination are running maxima, equal in all parts by now.
-    const bool is_sum = entry.combine == ir::Combine::Sum;
-    out_.line("merge_rows<{}, {}>(pad, place, {}, {}, {}, {});", is_sum ? "ChainSum" : "ChainMax",
+    out_.line("merge_rows<{}, {}>(pad, place, {}, {}, {}, {});", chain(entry),
               pipeline_.slice_warps, pipeline_.rows, reg(index), memory, stride);
   }
 
