@@ -20,7 +20,9 @@ inline __device__ void cluster_sync() {
 /// The address in another block's shared memory of what is at `data` in this one's.
 inline __device__ uint32_t remote_address(const void* data, int rank) {
   uint32_t address;
-  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(address) : "r"(shared_address(data)), "r"(rank));
+  asm("mapa.shared::cluster.u32 %0, %1, %2;"
+      : "=r"(address)
+      : "r"(shared_address(data)), "r"(rank));
   return address;
 }
 inline __device__ float load_remote(uint32_t address) {

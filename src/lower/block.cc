@@ -234,7 +234,7 @@ class BlockLowering {
     const bool is_readable = b.strides[n] == 1 || b.strides[k] == 1 || b.lengths[n] == Length{} ||
                              b.lengths[k] == Length{};
     if (is_readable) return b;
-    const Operand packed = new_scratch(name + "_packed", b.lengths);
+    Operand packed = new_scratch(name + "_packed", b.lengths);
     copy(b, packed, phase, fmt::format("%{} packed", name));
     return packed;
   }

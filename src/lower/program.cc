@@ -67,7 +67,7 @@ void print_steps(std::string& text, std::string_view title, const std::vector<St
 }
 
 void print_pipeline(std::string& text, const Pipeline& pipeline, const KernelPlan& plan) {
-  constexpr std::array spreads = {"number", "rows", "columns", "tile", "sums"};
+  constexpr std::array kSpreads = {"number", "rows", "columns", "tile", "sums"};
   text += fmt::format(
       "    pipeline in {} blocks of {} stages of {} bytes, warps {} x {}, {} x {} rows, {} x {} "
       "slices of a step\n",
@@ -80,15 +80,15 @@ void print_pipeline(std::string& text, const Pipeline& pipeline, const KernelPla
   for (const Register& entry : pipeline.registers)
     text +=
         fmt::format("      registers {} {}{}{}\n", plan.scratch[entry.scratch].name,
-                    spreads[static_cast<size_t>(entry.spread)],
+                    kSpreads[static_cast<size_t>(entry.spread)],
                     entry.is_state ? " of all steps" : "", entry.is_read_after ? ", merged" : "");
 }
 
 }  // namespace
 
 std::string_view name_of(StepKind kind) {
-  constexpr std::array names = {"fill", "count", "copy", "map", "reduce", "matmul", "running"};
-  return names[static_cast<size_t>(kind)];
+  constexpr std::array kNames = {"fill", "count", "copy", "map", "reduce", "matmul", "running"};
+  return kNames[static_cast<size_t>(kind)];
 }
 
 int64_t KernelPlan::items() const {
@@ -108,10 +108,10 @@ int64_t KernelPlan::loop_steps() const {
 std::string print(const Program& program) {
   std::string text = fmt::format("program @{} target {} workspace {} bytes\n", program.name,
                                  program.target.name, program.workspace_bytes);
-  constexpr std::array kinds = {"input", "output", "workspace"};
+  constexpr std::array kKinds = {"input", "output", "workspace"};
   for (size_t i = 0; i < program.buffers.size(); ++i) {
     const BufferPlan& buffer = program.buffers[i];
-    text += fmt::format("  buffer {} {}", i, kinds[static_cast<size_t>(buffer.kind)]);
+    text += fmt::format("  buffer {} {}", i, kKinds[static_cast<size_t>(buffer.kind)]);
     if (buffer.kind == BufferKind::Workspace)
       text += fmt::format(" {} bytes at {} launches {}..{}\n", buffer.bytes, buffer.offset,
                           buffer.first, buffer.last);

@@ -42,7 +42,7 @@ using GraphExec = GraphExecTag*;
     (Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Stream, \
      void**, void**))                                                                        \
   X(cuTensorMapEncodeTiled, tensor_map,                                                      \
-    (void*, int, uint32_t, void*, const uint64_t*, const uint64_t*, const uint32_t*,         \
+    (void*, int, uint32_t, DevicePtr, const uint64_t*, const uint64_t*, const uint32_t*,     \
      const uint32_t*, int, int, int, int))                                                   \
   X(cuMemAlloc_v2, alloc, (DevicePtr*, size_t))                                              \
   X(cuMemFree_v2, free, (DevicePtr))                                                         \

@@ -20,7 +20,7 @@ Result<void> encode(const Gpu& gpu, const codegen::TensorMap& description, Devic
   std::vector<uint64_t> strides(description.strides.begin() + 1, description.strides.end());
   strides.resize(std::max<size_t>(strides.size(), 1));  // one dimension has none: still an address
   std::vector<uint32_t> box(description.box.begin(), description.box.end()), steps(rank, 1);
-  void* const address = reinterpret_cast<void*>(buffer + static_cast<uint64_t>(description.offset));
+  const uint64_t address = buffer + static_cast<uint64_t>(description.offset);
   const int type = description.dtype == ir::DType::BF16 ? kBfloat16 : kFloat16;
   const int status =
       gpu.driver->tensor_map(&map, type, static_cast<uint32_t>(rank), address, extents.data(),
