@@ -31,6 +31,7 @@ struct Term {
   ValueId shift{};              // broadcasts to the value
   std::vector<int64_t> axes{};  // for every axis of the value: the argument's axis it is, or -1
   std::set<int64_t> reduced{};  // axes of the argument that were summed on the way
+  std::vector<std::vector<int64_t>> moves{};  // transposes on the way
 };
 
 /// A value of the new graph.
@@ -119,6 +120,25 @@ class Pass {
       }
     }
     return sum;
+  }
+
+  /// A shift after the transposes that its value went through. There and back is the shift itself,
+  /// so that it is recognised.
+  Result<ValueId> transposed(ValueId value, const std::vector<std::vector<int64_t>>& moves) {
+    for (const std::vector<int64_t>& move : moves) {
+      std::vector<int64_t> back(move.size());
+      for (size_t i = 0; i < move.size(); ++i)
+        back[static_cast<size_t>(move[i])] = static_cast<int64_t>(i);
+      const auto [at, is_new] = moved_.try_emplace({value, move});
+      if (is_new) {
+        ir::Attrs attrs;
+        attrs.ints = move;
+        MIRAGE_TRY(at->second, builder_.add(OpKind::Transpose, {value}, std::move(attrs)));
+        moved_[{at->second, back}] = value;
+      }
+      value = at->second;
+    }
+    return value;
   }
 
   /// The value without any gauge. Only sums over the gauge's axes can be scaled back: a single
@@ -272,15 +292,15 @@ class Pass {
         return {};
       }
       moving.push_back(term);
-      terms.back().shift = running_.at(term.exp).last;
+      MIRAGE_TRY(moving.back().shift, transposed(running_.at(term.exp).step, term.moves));
+      MIRAGE_TRY(terms.back().shift, transposed(running_.at(term.exp).last, term.moves));
     }
     if (moving.empty()) {
       std::vector<Known> operands = {x};
       if (factor) operands.push_back({*factor, {}});
       return keep(op, std::move(operands), std::move(terms));
     }
-    MIRAGE_TRY(const ValueId step,
-               weighted(moving, [&](const Term& term) { return running_.at(term.exp).step; }));
+    MIRAGE_TRY(const ValueId step, weighted(moving, [](const Term& term) { return term.shift; }));
     ValueId& known_scale = scales_[step];
     if (!known_scale.is_valid()) {
       MIRAGE_TRY(known_scale, add(OpKind::Exp, {step}));
@@ -383,12 +403,8 @@ class Pass {
           const std::vector<int64_t> before = term.axes;
           for (size_t i = 0; i < rank; ++i)
             term.axes[i] = before[static_cast<size_t>(op.attrs.ints[i])];
-          const auto key = std::pair(term.shift, op.attrs.ints);
-          if (!moved_.count(key)) {
-            ir::Attrs attrs = op.attrs;
-            MIRAGE_TRY(moved_[key], builder_.add(OpKind::Transpose, {term.shift}, attrs));
-          }
-          term.shift = moved_[key];
+          MIRAGE_TRY(term.shift, transposed(term.shift, {op.attrs.ints}));
+          term.moves.push_back(op.attrs.ints);
         }
         return keep(op, operands, std::move(terms));
       }

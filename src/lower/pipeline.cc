@@ -16,6 +16,7 @@ constexpr int kWarps = 8, kMostWarps = 16, kMostRowTiles = 2, kMostSlices = 2;
 /// many warps have room.
 constexpr int64_t kMostSums = 128, kFewSums = 32;
 constexpr int kMostBlocks = 8;
+constexpr int64_t kBoxAlignment = 1024;
 
 class PipelinePlanner {
  public:
@@ -456,12 +457,16 @@ class PipelinePlanner {
   void lay_out_stage() {
     int64_t at = 0;
     for (StagedTile& tile : pipeline_.tiles) {
-      constexpr int64_t kBoxAlignment = 1024;
       tile.offset = at;
       at += tile.boxes() * tile.box_bytes;
       at = (at + kBoxAlignment - 1) / kBoxAlignment * kBoxAlignment;
     }
     pipeline_.stage_bytes = at;
+    // All parts side by side; a row more for what a whole block has.
+    int64_t most = 1;
+    for (const Register& entry : pipeline_.registers) most = std::max(most, entry.columns + 4);
+    const int64_t bytes = (pipeline_.slice_warps + 1) * pipeline_.rows * most * 4;
+    pipeline_.merge_bytes = (bytes + kBoxAlignment - 1) / kBoxAlignment * kBoxAlignment;
   }
 
   const KernelPlan& plan_;
@@ -470,13 +475,6 @@ class PipelinePlanner {
   std::vector<int64_t> walked_;  // by register: stride of the walked class in its scratch buffer
   int64_t length_ = 0, rows_ = 0;
 };
-
-/// Shared memory that the merging of all warps' parts needs.
-int64_t merge_bytes(const Pipeline& pipeline) {
-  int64_t most = 1;
-  for (const Register& entry : pipeline.registers) most = std::max(most, entry.columns + 4);
-  return (pipeline.slice_warps + 1) * pipeline.rows * most * 4;
-}
 
 }  // namespace
 
@@ -493,7 +491,7 @@ Result<void> fit_stages(Pipeline& pipeline, const KernelPlan& plan, const Target
   const int64_t room = target.scratch_bytes / share - kReserved - plan.scratch_bytes;
   const int64_t wanted = std::min(plan.loop_steps() / pipeline.blocks, kMostStages);
   const int64_t stages = std::min(wanted, room / pipeline.stage_bytes);
-  if (stages < 2 || stages * pipeline.stage_bytes < merge_bytes(pipeline))
+  if (stages < 2 || pipeline.merge_bytes > room)
     return fail(Code::LimitExceeded, "stages of {} bytes in {} bytes of shared memory",
                 pipeline.stage_bytes, room);
   pipeline.stages = static_cast<int>(stages);

@@ -14,7 +14,7 @@ namespace mirage::lower {
 Result<Pipeline> plan_pipeline(const KernelPlan& plan, const Target& target);
 
 /// As many stages as a block's shared memory holds beside the kernel's scratch memory.
-/// LimitExceeded where that is fewer than two, or fewer than the sums of all warps need in the end.
+/// LimitExceeded where that is fewer than two, or less than the sums of all warps need in the end.
 Result<void> fit_stages(Pipeline& pipeline, const KernelPlan& plan, const Target& target);
 
 }  // namespace mirage::lower

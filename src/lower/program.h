@@ -7,6 +7,7 @@
 // memory that one thread owns. Lowering alone decides what is fused (Step::body, a thread-level
 // graph), what lives where, and in which order; back ends only spell it.
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -185,13 +186,15 @@ struct Pipeline {
   int blocks = 1;  // of a cluster, that share the steps of the loop in equal runs
   int stages = 1;
   int64_t stage_bytes = 0;
+  int64_t merge_bytes = 0;
   std::vector<StagedTile> tiles{};
   std::vector<Register> registers{};
   std::vector<Before> before{};
   std::vector<LoopStep> steps{};  // one a step of KernelPlan::loop
 
   int readers() const { return row_warps * slice_warps; }
-  int64_t ring_bytes() const { return stages * stage_bytes; }
+  /// Of the ring, and of the merging that uses its memory after the loop.
+  int64_t ring_bytes() const { return std::max(stages * stage_bytes, merge_bytes); }
 };
 
 struct KernelPlan {

@@ -58,7 +58,8 @@ class PipelineText {
   std::string coordinate(const StagedTile::Dim& dim, int64_t start) const {
     std::string text = start ? fmt::format("{}", start) : "";
     for (const lower::AxisStride& move : dim.moves) {
-      const std::string name = move.axis == pipeline_.axis ? "step" : axis_name(plan_, move.axis);
+      const std::string name =
+          move.axis == pipeline_.axis ? "first_step + step" : axis_name(plan_, move.axis);
       text +=
           fmt::format("{}static_cast<int>({}) * {}", text.empty() ? "" : " + ", name, move.stride);
     }
@@ -266,11 +267,12 @@ class PipelineText {
 
   void rescale(const Step& step, const LoopStep& planned) {
     const size_t state = planned.out[0];
-    out_.line("if (has_factor({}))", text(planned.in[1]));
+    out_.open("if (has_factor({})) {{", text(planned.in[1]));
     if (pipeline_.registers[state].spread == Spread::Sums)
       emit_call(out_, fmt::format("map_accumulator({}, ", reg(state)), step, {text(planned.in[1])});
     else
       assign("", step, planned);
+    out_.close();
   }
 
   void reduction(const Step& step, const LoopStep& planned) {

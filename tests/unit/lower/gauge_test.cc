@@ -70,6 +70,22 @@ kernel(%q: f32[8,4], %k: f32[4,16], %v: f32[16,4]) -> f32[8,4] {
   EXPECT_EQ(count(*graph, ir::OpKind::Exp), 2);  // of the logits and of the rescaling
 }
 
+TEST(MakeSafe, RunningMaximaFollowTransposes) {
+  const auto graph = safe(R"(
+kernel(%q: f32[8,4], %k: f32[4,16], %v: f32[16,4]) -> f32[8,4] {
+  %y = block(%q, %k, %v) axes(m: grid 2, t: loop 4) {
+    %e = exp (matmul (load %q [m, .]), (load %k [., t]))
+    %l = accum sum (transpose (sum %e axis=1) perm=[1,0])
+    %o = accum sum (matmul %e, (load %v [t, .]))
+    store (div %o, (transpose %l perm=[1,0])) [m, .]
+  }
+  return %y
+})");
+  EXPECT_EQ(count(*graph, ir::OpKind::RunningGauge), 1);
+  EXPECT_EQ(count(*graph, ir::OpKind::Accum), 0);
+  EXPECT_EQ(count(*graph, ir::OpKind::Exp), 3);  // of the logits, and of both rescalings
+}
+
 TEST(MakeSafe, WeightsFollowTransposesAndRoots) {
   const auto graph = safe(R"(kernel(%x: f32[4,6]) -> f32[6,4] {
     %e = exp %x
