@@ -20,6 +20,7 @@ void emit_pointers(Writer& out, const lower::KernelPlan& plan, const Base& base)
   for (size_t i = 0; i < plan.params.size(); ++i)
     out.line("[[maybe_unused]] {}* const {} = {} + {};", pointee(plan, i), param_name(plan, i),
              base(i), plan.params[i].offset);
+  if (plan.rows) return;  // all in registers
   for (size_t i = 0; i < plan.scratch.size(); ++i)
     out.line("[[maybe_unused]] {0}* const {1} = reinterpret_cast<{0}*>(scratch + {2});",
              type_name(plan.scratch[i].dtype), scratch_name(plan, i), plan.scratch[i].offset);

@@ -48,8 +48,9 @@ struct Entry {
 enum class BufferSource : uint8_t { Input, Output, Workspace };
 struct Buffer {
   BufferSource source;
-  size_t index = 0;    // of inputs or outputs
-  int64_t offset = 0;  // bytes in the workspace
+  size_t index = 0;       // of inputs or outputs
+  int64_t offset = 0;     // bytes in the workspace
+  int64_t alignment = 1;  // bytes that kernels ask of the address
 };
 
 struct SourceUnit {

@@ -2,6 +2,8 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "codegen/spell.h"
 #include "util/check.h"
 
@@ -38,12 +40,15 @@ std::string output_stream(const std::string& at, int64_t row_stride, int64_t col
 }
 
 /// The thread graph as a lambda of vectors; the identity without one.
-std::vector<std::string> lambda_lines(const Step& step) {
+std::vector<std::string> lambda_lines(const Step& step, std::vector<bool> shared_inputs) {
   if (!step.body) return {"[](V x) { return x; }"};
   const ir::Graph& body = *step.body;
   std::vector<std::string> names(body.values.size());
+  std::vector<bool> is_shared(body.values.size(), false);
   std::vector<std::string> params;
+  shared_inputs.resize(body.inputs.size(), false);
   for (ir::ValueId input : body.inputs) {
+    is_shared[input.index] = shared_inputs[params.size()];
     names[input.index] = fmt::format("x{}", params.size());
     params.push_back("V " + names[input.index]);
   }
@@ -56,8 +61,15 @@ std::vector<std::string> lambda_lines(const Step& step) {
     }
     std::vector<std::string> operands;
     for (ir::ValueId operand : op.operands) operands.push_back(names[operand.index]);
+    const auto shares = [&](ir::ValueId operand) { return is_shared[operand.index]; };
+    is_shared[op.results[0].index] = std::all_of(op.operands.begin(), op.operands.end(), shares);
     name = fmt::format("v{}", op.results[0].index);
-    lines.push_back(fmt::format("  const V {} = {};", name, map_text(op.kind, op.attrs, operands)));
+    const bool is_quotient =
+        op.kind == ir::OpKind::Div && shares(op.operands[1]) && !shares(op.operands[0]);
+    lines.push_back(
+        fmt::format("  const V {} = {};", name,
+                    is_quotient ? fmt::format("shared_quotient({}, {})", operands[0], operands[1])
+                                : map_text(op.kind, op.attrs, operands)));
   }
   lines.push_back(fmt::format("  return {};", names[body.outputs[0].index]));
   lines.push_back("}");
@@ -205,8 +217,8 @@ std::vector<LoopAxis> batch_loops(const Step& matmul) {
 }
 
 void emit_call(Writer& out, const std::string& head, const Step& step,
-               const std::vector<std::string>& arguments) {
-  const std::vector<std::string> lambda = lambda_lines(step);
+               const std::vector<std::string>& arguments, const std::vector<bool>& shared) {
+  const std::vector<std::string> lambda = lambda_lines(step, shared);
   std::string tail;
   for (const std::string& one : arguments) tail += ", " + one;
   if (lambda.size() == 1) {

@@ -33,9 +33,10 @@ std::vector<int64_t> strides_of(const std::vector<LoopAxis>& outer, size_t opera
 std::vector<LoopAxis> batch_loops(const lower::Step& matmul);
 
 /// A call: `head` up to an argument, then the step's thread graph as a lambda (the identity without
-/// one), then `arguments`.
+/// one), then `arguments`. Inputs that are `shared` are the same for all elements of the call; what
+/// is divided by a value of them alone is spelt shared_quotient(a, b).
 void emit_call(Writer& out, const std::string& head, const lower::Step& step,
-               const std::vector<std::string>& arguments);
+               const std::vector<std::string>& arguments, const std::vector<bool>& shared = {});
 
 void emit_step(Writer& out, const lower::KernelPlan& plan, const lower::Step& step,
                const Dialect& dialect);

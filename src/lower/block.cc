@@ -8,6 +8,7 @@
 #include "lower/fuse.h"
 #include "lower/memory_plan.h"
 #include "lower/pipeline.h"
+#include "lower/rows.h"
 #include "lower/tiles.h"
 #include "lower/views.h"
 #include "util/check.h"
@@ -49,8 +50,9 @@ class BlockLowering {
     const std::vector<bool> is_live = live_operators(block_);
     for (size_t i = 0; i < block_.ops.size(); ++i)
       if (is_live[i]) MIRAGE_TRY_VOID(visit(block_.ops[i]));
-    // Where registers cannot hold the loop, every step is done by the whole block.
+    // What registers cannot hold is done step by step, by the whole block.
     if (Result<Pipeline> pipeline = plan_pipeline(plan_, target_)) plan_.pipeline = *pipeline;
+    if (Result<RowPlan> rows = plan_rows(plan_, target_)) plan_.rows = *rows;
     MIRAGE_TRY_VOID(plan_scratch());
     if (plan_.pipeline && !fit_stages(*plan_.pipeline, plan_, target_)) {
       plan_.pipeline.reset();
@@ -442,7 +444,7 @@ class BlockLowering {
           }
         ++at;
       }
-    std::vector<bool> is_in_registers(plan_.scratch.size(), false);
+    std::vector<bool> is_in_registers(plan_.scratch.size(), plan_.rows.has_value());
     if (plan_.pipeline)
       for (const Register& entry : plan_.pipeline->registers)
         is_in_registers[entry.scratch] = !entry.is_read_after;

@@ -84,7 +84,27 @@ void print_pipeline(std::string& text, const Pipeline& pipeline, const KernelPla
                     entry.is_state ? " of all steps" : "", entry.is_read_after ? ", merged" : "");
 }
 
+void print_rows(std::string& text, const RowPlan& rows, const KernelPlan& plan) {
+  text += fmt::format(
+      "    rows of {} in registers: {} chunks of {} in each of {} threads of {} blocks, {} rows a "
+      "block\n",
+      text_of(rows.columns), rows.chunks, rows.width, rows.team, rows.cluster, rows.teams);
+  for (const RowLoad& load : rows.loads)
+    text += fmt::format("      load {}{}\n", text_of(load.operand, plan),
+                        load.is_tile ? fmt::format(" by {}", load.access) : " of the row");
+}
+
 }  // namespace
+
+int64_t RowPlan::rows_of_item() const {
+  int64_t count = 1;
+  for (const Length& length : rows) count *= length.max;
+  return count;
+}
+
+bool RowPlan::is_even() const {
+  return columns.ragged < 0 && columns.max == width * chunks * members();
+}
 
 std::string_view name_of(StepKind kind) {
   constexpr std::array kNames = {"fill", "count", "copy", "map", "reduce", "matmul", "running"};
@@ -145,6 +165,7 @@ std::string print(const Program& program) {
     print_steps(text, "loop", plan.loop, plan);
     print_steps(text, "epilogue", plan.epilogue, plan);
     if (plan.pipeline) print_pipeline(text, *plan.pipeline, plan);
+    if (plan.rows) print_rows(text, *plan.rows, plan);
   }
   return text;
 }

@@ -197,6 +197,54 @@ struct Pipeline {
   int64_t ring_bytes() const { return std::max(stages * stage_bytes, merge_bytes); }
 };
 
+// ---- rows in registers ----
+//
+// On GPUs a kernel without a loop whose reductions all go along one axis, the columns of a row, can
+// hold its values in registers: each row is dealt to a team of threads in chunks of neighbouring
+// columns, reductions cross the team, and what has no columns is in every thread of it. Rows of all
+// items are numbered through, so that a block is some teams whatever the grid is.
+
+/// Where a row step finds an operand.
+struct RowSource {
+  bool is_load = false;  // RowPlan::loads, else the result of a step
+  size_t index = 0;
+  bool is_tile = false;  // it has columns
+};
+
+/// A parameter's view, read before the first step.
+struct RowLoad {
+  Operand operand{};
+  bool is_tile = false;
+  int64_t access = 1;  // elements read at once
+};
+
+struct RowStep {
+  std::vector<RowSource> in{};
+  bool is_tile = false;
+  int64_t access = 1;              // elements written at once, where the result is a parameter
+  std::vector<size_t> combined{};  // reductions that the team finishes before it, together
+};
+
+struct RowPlan {
+  std::vector<Length> rows{};      // of an item, outermost first
+  std::vector<size_t> row_axes{};  // of operands, counted from the last axis
+  size_t column_axis = 0;          // likewise
+  Length columns{};
+  int64_t width = 1;   // columns of a chunk
+  int64_t chunks = 1;  // of a thread
+  int team = 1;        // threads of a block that hold a row
+  int teams = 1;       // rows of a block
+  int cluster = 1;     // blocks whose teams hold a row together
+  std::vector<RowLoad> loads{};
+  std::vector<RowStep> steps{};    // one a step of the prologue, then of the epilogue
+  std::vector<size_t> combined{};  // reductions that are finished after the last step
+
+  int threads() const { return team * teams; }
+  int64_t members() const { return int64_t{team} * cluster; }
+  int64_t rows_of_item() const;
+  bool is_even() const;  // all chunks of all threads hold `width` columns of a row
+};
+
 struct KernelPlan {
   std::string name;
   ir::Launch launch;  // grid axes are work items, loop axes run inside
@@ -208,6 +256,7 @@ struct KernelPlan {
   int64_t scratch_bytes = 0;
   std::vector<Step> prologue, loop, epilogue;
   std::optional<Pipeline> pipeline{};
+  std::optional<RowPlan> rows{};
   std::string text;  // the graph this came from
 
   int64_t items() const;       // product of the grid axes

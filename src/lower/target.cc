@@ -54,6 +54,7 @@ std::vector<Target> make_table() {
          .product_rows = 64,
          .product_columns = 64,
          .has_copy_engine = gpu.has_copy_engine,
+         .cluster_blocks = gpu.has_copy_engine ? 8 : 1,
          .units = gpu.units});
   table.push_back({.name = "triton", .backend = Backend::Triton});
   return table;

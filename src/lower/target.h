@@ -37,6 +37,7 @@ struct Target {
   int64_t product_rows = 192;
   int64_t product_columns = 512;
   bool has_copy_engine = false;  // tensor maps, and barriers that count bytes
+  int cluster_blocks = 1;        // that can run together and reach each other's shared memory
   int units = 1;  // CPU: cores this process may use, from the machine; GPU: multiprocessors
 };
 

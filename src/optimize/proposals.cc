@@ -55,6 +55,13 @@ search::Limits gpu_limits(const lower::Target& target) {
                                                    .loads = 60e9,
                                                    .block_seconds = 2e-6,
                                                    .step_seconds = 2e-9}};
+  limits.rows = search::InRegisters{.rates = {.matmul_flops = 60e9,
+                                              .map_ops = 200e9,
+                                              .costly_ops = 25e9,
+                                              .loads = 60e9,
+                                              .block_seconds = 1.5e-6,
+                                              .step_seconds = 0},
+                                    .blocks = target.cluster_blocks};
   return limits;
 }
 

@@ -5,6 +5,7 @@
 
 #include "search/costly.h"
 #include "search/phases.h"
+#include "search/row_rules.h"
 
 namespace mirage::search {
 namespace {
@@ -118,7 +119,10 @@ class Estimator {
         problem_(*structure.problem),
         limits_(limits),
         is_streamed_(StreamingRules(structure, trips, limits).hold()),
-        rates_(is_streamed_ ? limits.streaming->rates : limits.rates) {
+        is_in_registers_(limits.rows && rows_fit_registers(structure, *limits.rows)),
+        rates_(is_in_registers_ ? limits.rows->rates
+               : is_streamed_   ? limits.streaming->rates
+                                : limits.rates) {
     for (const IndexClass& entry : problem_.classes)
       whole_.push_back(static_cast<double>(entry.extent));
     in_loop_ = after_loop_ = whole_;
@@ -166,6 +170,11 @@ class Estimator {
     // Reading ahead hides most of the shorter of the two.
     cost.seconds = std::max(running, memory) + kExposed * std::min(running, memory);
     cost.lower_bound_seconds = std::max(work.whole / cores, memory);
+    if (is_in_registers_) {
+      // Rows are dealt out over the cores whatever the grid is, and loads overlap everything.
+      cost.tile_bytes = 0;
+      cost.seconds = rates_.block_seconds + cost.lower_bound_seconds;
+    }
     return cost;
   }
 
@@ -233,7 +242,7 @@ class Estimator {
   const Structure& structure_;
   const Problem& problem_;
   const Limits& limits_;
-  const bool is_streamed_;
+  const bool is_streamed_, is_in_registers_;
   const Rates& rates_;
   std::vector<double> whole_, in_loop_, after_loop_;  // extents by class
   double blocks_ = 1, steps_ = 1;
@@ -270,7 +279,12 @@ std::vector<int64_t> trip_candidates(const Problem& problem, const StructureAxis
 
 std::vector<Schedule> schedules(const Structure& structure, const Limits& limits, size_t k) {
   std::vector<std::vector<int64_t>> candidates;
+  const bool is_in_registers = limits.rows && rows_fit_registers(structure, *limits.rows);
   for (const StructureAxis& axis : structure.axes) {
+    if (is_in_registers) {  // all grids are the same kernel
+      candidates.push_back({fit_trips(*structure.problem, axis, axis.extent)});
+      continue;
+    }
     candidates.push_back(trip_candidates(*structure.problem, axis, limits));
     // Without this axis it is another structure; only the last grid axis has none to fall back on.
     const bool is_only_grid = axis.role == ir::Role::Grid && structure.assignment.grid.size() == 1;

@@ -29,6 +29,14 @@ struct Streaming {
   double least_stages = 4;        // that must fit the scratch memory
 };
 
+/// Kernels without a loop whose rows stay in registers (row_rules.h).
+struct InRegisters {
+  Rates rates;
+  int64_t threads = 256;    // of a block that holds a long row
+  int64_t registers = 223;  // of a thread for values of 4 bytes
+  int64_t blocks = 1;       // that can hold a row together
+};
+
 /// What the schedules are sized for.
 struct Limits {
   int cores = 1;
@@ -37,6 +45,7 @@ struct Limits {
   double scratch_bytes = 0;  // that a block has at most; 0: no limit
   Rates rates;
   std::optional<Streaming> streaming{};   // none: no such loops
+  std::optional<InRegisters> rows{};      // none: no such kernels
   double memory_bytes_per_second = 12e9;  // all cores together
   // A product's tile that the micro-kernel fills.
   double micro_rows = 6, micro_columns = 32;

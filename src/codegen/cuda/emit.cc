@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "codegen/cuda/pipeline.h"
+#include "codegen/cuda/rows.h"
 #include "codegen/kernel.h"
 #include "codegen/spell.h"
 
@@ -37,7 +38,13 @@ constexpr Dialect kDialect{emit_matmul};
 
 int threads_of(const KernelPlan& plan) {
   constexpr int kWarp = 32;
+  if (plan.rows) return plan.rows->threads();
   return plan.pipeline ? (plan.pipeline->readers() + 1) * kWarp : kThreads;
+}
+
+/// Blocks that run together.
+int cluster_of(const KernelPlan& plan) {
+  return plan.pipeline ? plan.pipeline->blocks : plan.rows ? plan.rows->cluster : 1;
 }
 
 /// The copy engine wants the ring aligned to more than a block's memory is.
@@ -55,11 +62,11 @@ void emit_kernel(Writer& out, const KernelPlan& plan) {
       parameters.push_back(fmt::format("const __grid_constant__ TensorMap m{}", i));
   for (size_t i = 0; i < plan.params.size(); ++i)
     parameters.push_back(fmt::format("{}* __restrict__ b{}", pointee(plan, i), i));
-  const int blocks = plan.pipeline ? plan.pipeline->blocks : 1;
-  // Two blocks of a cluster fit one multiprocessor (fit_stages), in registers as well.
+  const int blocks = cluster_of(plan);
+  // Two blocks of a cluster that shares a loop fit one multiprocessor (fit_stages), in registers too.
   out.line("extern \"C\" __global__ void {}__launch_bounds__({}{})",
            blocks > 1 ? fmt::format("__cluster_dims__({}, 1, 1) ", blocks) : "", threads_of(plan),
-           blocks > 1 ? ", 2" : "");
+           plan.pipeline && blocks > 1 ? ", 2" : "");
   out.open("{}({}) {{", plan.name, fmt::join(parameters, ", "));
   out.line("using T = {};", type_name(plan.compute));
   out.line("using V = T;");
@@ -68,12 +75,16 @@ void emit_kernel(Writer& out, const KernelPlan& plan) {
     out.line("extern __shared__ unsigned char shared[];");
     out.line("unsigned char* const memory = align_shared<{}>(shared);", kRingAlignment);
     out.line("unsigned char* const scratch = memory + {};", plan.pipeline->ring_bytes());
-  } else {
+  } else if (!plan.rows) {
     out.line("extern __shared__ __align__(128) unsigned char scratch[];");
   }
   emit_pointers(out, plan, [](size_t i) { return fmt::format("b{}", i); });
-  out.line("const int64_t item = block_index(){};", blocks > 1 ? fmt::format(" / {}", blocks) : "");
-  if (plan.pipeline)
+  if (!plan.rows)
+    out.line("const int64_t item = block_index(){};",
+             blocks > 1 ? fmt::format(" / {}", blocks) : "");
+  if (plan.rows)
+    emit_rows(out, plan);
+  else if (plan.pipeline)
     emit_pipeline(out, plan, kDialect);
   else
     emit_phases(out, plan, kDialect);
@@ -98,6 +109,9 @@ Result<SourceUnit> emit_cuda(const lower::Program& program) {
                   [](const KernelPlan& plan) { return plan.pipeline.has_value(); });
   if (has_pipeline)
     unit.prelude += "#include \"mirage/cuda/async.h\"\n#include \"mirage/cuda/merge.h\"\n";
+  const bool has_rows = std::any_of(program.launches.begin(), program.launches.end(),
+                                    [](const KernelPlan& plan) { return plan.rows.has_value(); });
+  if (has_rows) unit.prelude += "#include \"mirage/cuda/rows.h\"\n";
   Writer out;
   emit_banner(out, program);
   out.raw(unit.prelude);
@@ -110,8 +124,8 @@ Result<SourceUnit> emit_cuda(const lower::Program& program) {
                   "kernel {}: {} bytes of shared memory, of which {} has {} in a block", plan.name,
                   bytes, target.name, target.scratch_bytes);
     emit_kernel(out, plan);
-    const int64_t blocks = plan.pipeline ? plan.pipeline->blocks : 1;
-    Entry entry{plan.name, plan.items() * blocks, bytes, threads_of(plan)};
+    const int64_t blocks = plan.rows ? row_blocks(plan) : plan.items() * cluster_of(plan);
+    Entry entry{plan.name, blocks, bytes, threads_of(plan)};
     if (plan.pipeline) entry.maps = tensor_maps(plan);
     for (const lower::Param& param : plan.params) entry.buffers.push_back(param.buffer);
     unit.entries.push_back(std::move(entry));
@@ -119,6 +133,8 @@ Result<SourceUnit> emit_cuda(const lower::Program& program) {
   out.line("}}  // namespace mirage::cuda");
   unit.text = out.take();
   describe(unit, program);
+  for (const KernelPlan& plan : program.launches)
+    if (plan.rows) align_buffers(unit, plan);
   return unit;
 }
 

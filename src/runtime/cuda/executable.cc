@@ -32,6 +32,11 @@ Result<void> CudaExecutable::launch(std::span<const DevicePtr> inputs,
   auto buffers = buffer_addresses<DevicePtr>(
       unit_, [&](size_t i) { return inputs[i]; }, [&](size_t i) { return outputs[i]; },
       [&](int64_t offset) { return workspace + static_cast<uint64_t>(offset); });
+  for (size_t i = 0; i < buffers.size(); ++i)
+    if (const auto alignment = static_cast<DevicePtr>(unit_.buffers[i].alignment);
+        buffers[i] % alignment != 0)
+      return bad_input("buffer {}: expected an address that is a multiple of {}, found {:#x}", i,
+                       alignment, buffers[i]);
   for (size_t i = 0; i < unit_.entries.size(); ++i) {
     const codegen::Entry& entry = unit_.entries[i];
     if (entry.items == 0) continue;
