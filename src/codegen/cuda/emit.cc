@@ -63,7 +63,8 @@ void emit_kernel(Writer& out, const KernelPlan& plan) {
   for (size_t i = 0; i < plan.params.size(); ++i)
     parameters.push_back(fmt::format("{}* __restrict__ b{}", pointee(plan, i), i));
   const int blocks = cluster_of(plan);
-  // Two blocks of a cluster that shares a loop fit one multiprocessor (fit_stages), in registers too.
+  // Two blocks of a cluster that shares a loop fit one multiprocessor (fit_stages), in registers
+  // too.
   out.line("extern \"C\" __global__ void {}__launch_bounds__({}{})",
            blocks > 1 ? fmt::format("__cluster_dims__({}, 1, 1) ", blocks) : "", threads_of(plan),
            plan.pipeline && blocks > 1 ? ", 2" : "");
