@@ -136,6 +136,12 @@ Result<SourceUnit> emit_cuda(const lower::Program& program) {
   describe(unit, program);
   for (const KernelPlan& plan : program.launches)
     if (plan.rows) align_buffers(unit, plan);
+  constexpr int64_t kMapAlignment = 16;  // bytes: what the copy engine asks of an address
+  for (const Entry& entry : unit.entries)
+    for (const TensorMap& map : entry.maps) {
+      int64_t& known = unit.buffers[map.buffer].alignment;
+      known = std::max(known, kMapAlignment);
+    }
   return unit;
 }
 

@@ -35,6 +35,7 @@ TEST(EmitCudaPipeline, MapsDescribeTheTensorsInBytes) {
   EXPECT_EQ(w.strides, (std::vector<int64_t>{2, 512}));
   EXPECT_EQ(w.box, (std::vector<int64_t>{64, 64}));
   EXPECT_EQ(w.swizzle_bytes, 128);
+  EXPECT_EQ(unit->buffers[w.buffer].alignment, 16);
 }
 
 TEST(EmitCudaPipeline, BlocksOfAClusterWalkDifferentSteps) {
