@@ -1,7 +1,7 @@
 // The threads of a block, and what they do together. Blocks are one-dimensional, of whole warps.
 #pragma once
 
-#include "mirage/cuda/types.h"
+#include "mirage/cuda/kit.h"
 
 namespace mirage::cuda {
 

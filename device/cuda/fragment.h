@@ -149,13 +149,7 @@ __device__ Accumulator<kTiles, kGroups> filled_accumulator(float value) {
 
 template <class S>
 __device__ uint32_t pack(float low, float high) {
-  uint32_t pair;
-  if constexpr (kIsSame<S, F16>) {
-    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
-  } else {
-    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
-  }
-  return pair;
+  return kIsSame<S, F16> ? f16_pair(low, high) : bf16_pair(low, high);
 }
 template <class S>
 __device__ float low_of(uint32_t pair) {
@@ -259,19 +253,6 @@ struct Staged {
   }
 };
 
-inline __device__ void load_matrices(uint32_t (&r)[4], uint32_t address) {
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
-               : "r"(address)
-               : "memory");
-}
-inline __device__ void load_transposed(uint32_t (&r)[4], uint32_t address) {
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
-               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
-               : "r"(address)
-               : "memory");
-}
-
 /// Rows `first` and on, columns `column` and on, of a staged matrix of `rows` rows.
 template <int kTiles, int kSlices, class S, int kWidth, int kBoxBytes>
 __device__ LeftOperand<S, kTiles, kSlices> load_left(Staged<S, kWidth, kBoxBytes> from, int first,
@@ -295,11 +276,8 @@ __device__ ColumnValues<kSlices> load_columns(Staged<S, kWidth, kBoxBytes> from,
   for (int slice = 0; slice < kSlices; ++slice)
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      uint32_t pair;
-      asm volatile("ld.shared.u32 %0, [%1];"
-                   : "=r"(pair)
-                   : "r"(from.at(0, column + slice * 16 + half * 8) + lane() % 4 * 4)
-                   : "memory");
+      const uint32_t pair =
+          load_shared(from.at(0, column + slice * 16 + half * 8) + lane() % 4 * 4);
       result.v[slice][2 * half] = low_of<S>(pair);
       result.v[slice][2 * half + 1] = high_of<S>(pair);
     }
@@ -319,10 +297,7 @@ __device__ ColumnValues<kSlices> reduce_staged(Staged<S, kWidth, kBoxBytes> from
 #pragma unroll
     for (int piece = 0; piece < kDepth / 16; ++piece) {
       uint32_t r[4];
-      asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
-                   : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
-                   : "r"(from.at(first + slice * 16 + lane() / 2, piece * 16 + lane() % 2 * 8))
-                   : "memory");
+      load_shared(r, from.at(first + slice * 16 + lane() / 2, piece * 16 + lane() % 2 * 8));
 #pragma unroll
       for (int pair = 0; pair < 4; ++pair)
         value = Op::combine(value, Op::combine(f(low_of<S>(r[pair])), f(high_of<S>(r[pair]))));
@@ -340,16 +315,9 @@ __device__ ColumnValues<kSlices> reduce_staged(Staged<S, kWidth, kBoxBytes> from
 template <class S>
 __device__ void mma(float* c, const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
   if constexpr (kIsSame<S, F16>) {
-    asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
-        "{%8, "
-        "%9}, {%0, %1, %2, %3};"
-        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+    mma_f16(c, a, b0, b1);
   } else {
-    asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
-        "{%8, %9}, {%0, %1, %2, %3};"
-        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+    mma_bf16(c, a, b0, b1);
   }
 }
 

@@ -2,7 +2,7 @@
 // own functions (at most 2 ulp for float) and one rounding for each operation around them.
 #pragma once
 
-#include "mirage/cuda/types.h"
+#include "mirage/cuda/kit.h"
 
 namespace mirage::cuda {
 
@@ -10,11 +10,7 @@ inline __device__ float exp(float x) { return ::expf(x); }
 inline __device__ double exp(double x) { return ::exp(x); }
 /// Functions for values that become 16-bit numbers: exp within |x| 2^-24 + 2 ulp.
 namespace fast {
-inline __device__ float exp(float x) {
-  float result;
-  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x * 1.4426950408889634f));
-  return result;
-}
+inline __device__ float exp(float x) { return exp2_approximate(x * 1.4426950408889634f); }
 }  // namespace fast
 inline __device__ float log(float x) { return ::logf(x); }
 inline __device__ double log(double x) { return ::log(x); }
@@ -41,16 +37,8 @@ __device__ T minimum(T a, T b) {
   return a != a ? a : b != b ? b : a < b ? a : b;
 }
 
-inline __device__ float maximum(float a, float b) {
-  float result;
-  asm("max.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
-  return result;
-}
-inline __device__ float minimum(float a, float b) {
-  float result;
-  asm("min.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
-  return result;
-}
+inline __device__ float maximum(float a, float b) { return larger_or_nan(a, b); }
+inline __device__ float minimum(float a, float b) { return smaller_or_nan(a, b); }
 
 template <class T>
 __device__ T relu(T x) {

@@ -54,38 +54,6 @@ inline __device__ float as_gauge(float maximum) { return is_infinite(maximum) ? 
 
 // ---- memory ----
 
-/// kBytes (2, 4, 8 or 16) from global memory that no one writes, at words[0] and on; zeros, and
-/// nothing read, unless `exists`.
-template <int kBytes>
-__device__ void load_words(uint32_t* words, const void* from, bool exists) {
-  const uint64_t at = static_cast<uint64_t>(__cvta_generic_to_global(from));
-  const int is_there = exists;
-  if constexpr (kBytes == 16) {
-    asm volatile(
-        "{\n.reg .pred p;\nsetp.ne.s32 p, %5, 0;\nmov.b32 %0, 0;\nmov.b32 %1, 0;\nmov.b32 %2, 0;\n"
-        "mov.b32 %3, 0;\n@p ld.global.nc.v4.b32 {%0, %1, %2, %3}, [%4];\n}"
-        : "=&r"(words[0]), "=&r"(words[1]), "=&r"(words[2]), "=&r"(words[3])
-        : "l"(at), "r"(is_there));
-  } else if constexpr (kBytes == 8) {
-    asm volatile(
-        "{\n.reg .pred p;\nsetp.ne.s32 p, %3, 0;\nmov.b32 %0, 0;\nmov.b32 %1, 0;\n"
-        "@p ld.global.nc.v2.b32 {%0, %1}, [%2];\n}"
-        : "=&r"(words[0]), "=&r"(words[1])
-        : "l"(at), "r"(is_there));
-  } else if constexpr (kBytes == 4) {
-    asm volatile(
-        "{\n.reg .pred p;\nsetp.ne.s32 p, %2, 0;\nmov.b32 %0, 0;\n@p ld.global.nc.b32 %0, [%1];\n}"
-        : "=&r"(words[0])
-        : "l"(at), "r"(is_there));
-  } else {
-    uint16_t half;
-    asm volatile(
-        "{\n.reg .pred p;\nsetp.ne.s32 p, %2, 0;\nmov.b16 %0, 0;\n@p ld.global.nc.b16 %0, [%1];\n}"
-        : "=&h"(half)
-        : "l"(at), "r"(is_there));
-    words[0] = half;
-  }
-}
 template <int kBytes>
 __device__ void store_words(void* to, const uint32_t* words) {
   if constexpr (kBytes == 16) {

@@ -78,7 +78,8 @@ struct Finish {
 template <class V, class Op, class D, class F, class... Inputs>
 __device__ void reduce_chain_rows(int64_t rows, int64_t cols, D* out, int64_t out_stride,
                                   const Finish<V>& finish, const F& f, Inputs... inputs) {
-  __shared__ V partial[kMostWarps];
+  struct Partial;
+  V* const partial = shared_array<V, kMostWarps, Partial>();
   const int teams = rows < warps() ? static_cast<int>(rows) : warps();  // that work on a row each
   const int members = teams > 0 ? warps() / teams : 1;
   const int team = warp() / members, member = warp() % members;
@@ -109,7 +110,8 @@ __device__ void reduce_chain_rows(int64_t rows, int64_t cols, D* out, int64_t ou
 template <class V, class Op, class D, class F, class... Inputs>
 __device__ void reduce_chain_cols(int64_t rows, int64_t cols, D* out, int64_t out_stride,
                                   const Finish<V>& finish, const F& f, Inputs... inputs) {
-  __shared__ V partial[kMostWarps * kWarp];
+  struct Partial;
+  V* const partial = shared_array<V, kMostWarps * kWarp, Partial>();
   const int width = cols < threads() ? static_cast<int>(cols) : threads();
   const int parts = width > 0 ? threads() / width : 1;
   const int part = width > 0 ? thread() / width : 0;

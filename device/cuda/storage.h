@@ -2,7 +2,7 @@
 // always done in float or double; every narrowing rounds once, to nearest even, also from double.
 #pragma once
 
-#include "mirage/cuda/types.h"
+#include "mirage/cuda/kit.h"
 
 namespace mirage::cuda {
 
@@ -17,11 +17,7 @@ inline __device__ float to_float(float value) { return value; }
 inline __device__ float to_float(Bf16 value) {
   return __uint_as_float(static_cast<uint32_t>(value.bits) << 16);
 }
-inline __device__ float to_float(F16 value) {
-  float result;
-  asm("cvt.f32.f16 %0, %1;" : "=f"(result) : "h"(value.bits));
-  return result;
-}
+inline __device__ float to_float(F16 value) { return float_of_f16(value.bits); }
 
 /// Float nearest to a double in the sense "round to odd": rounding its result once more to a type
 /// with at most 22 bits of mantissa gives the correctly rounded value of the double.
@@ -43,19 +39,11 @@ struct Narrow<float> {
 };
 template <>
 struct Narrow<Bf16> {
-  static __device__ Bf16 from(float value) {
-    Bf16 result;
-    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(result.bits) : "f"(value));
-    return result;
-  }
+  static __device__ Bf16 from(float value) { return {bf16_of(value)}; }
 };
 template <>
 struct Narrow<F16> {
-  static __device__ F16 from(float value) {
-    F16 result;
-    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(result.bits) : "f"(value));
-    return result;
-  }
+  static __device__ F16 from(float value) { return {f16_of(value)}; }
 };
 
 /// One element from any storage type to a compute type, and back.

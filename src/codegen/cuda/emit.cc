@@ -73,11 +73,10 @@ void emit_kernel(Writer& out, const KernelPlan& plan) {
   out.line("using V = T;");
   if (plan.pipeline) {
     out.line("using fast::exp;");
-    out.line("extern __shared__ unsigned char shared[];");
-    out.line("unsigned char* const memory = align_shared<{}>(shared);", kRingAlignment);
+    out.line("unsigned char* const memory = align_shared<{}>(launch_memory());", kRingAlignment);
     out.line("unsigned char* const scratch = memory + {};", plan.pipeline->ring_bytes());
   } else if (!plan.rows) {
-    out.line("extern __shared__ __align__(128) unsigned char scratch[];");
+    out.line("unsigned char* const scratch = launch_memory();");
   }
   emit_pointers(out, plan, [](size_t i) { return fmt::format("b{}", i); });
   if (!plan.rows)

@@ -88,9 +88,9 @@ class RowText {
     if (rows_.members() <= kWarp) return;
     size_t most = rows_.combined.size();
     for (const RowStep& planned : rows_.steps) most = std::max(most, planned.combined.size());
+    pad_size_ = most * static_cast<size_t>(rows_.members() / kWarp);
     if (most > 0)
-      out_.line("__shared__ float pads[2][{}];",
-                most * static_cast<size_t>(rows_.members() / kWarp));
+      out_.line("float* const pads = shared_array<float, {}, struct Pads>();", 2 * pad_size_);
   }
 
   // ---- memory ----
@@ -178,9 +178,10 @@ class RowText {
       values += fmt::format(", {}", result(index));
     }
     if (rows_.members() > 1)
-      out_.line("combine_team<{}, {}{}>({}{});", rows_.team, rows_.cluster, operations,
-                rows_.members() > kWarp ? fmt::format("pads[{}]", rounds_++ % 2) : "nullptr",
-                values);
+      out_.line(
+          "combine_team<{}, {}{}>({}{});", rows_.team, rows_.cluster, operations,
+          rows_.members() > kWarp ? fmt::format("pads + {}", rounds_++ % 2 * pad_size_) : "nullptr",
+          values);
     for (size_t index : indices) {
       const Step& step = *steps_[index];
       if (step.combine == ir::Combine::Mean)
@@ -196,7 +197,8 @@ class RowText {
   const RowPlan& rows_;
   std::vector<const Step*> steps_;
   bool is_narrow_ = false;  // all results are of 16 bits
-  int rounds_ = 0;
+  size_t pad_size_ = 0;
+  size_t rounds_ = 0;
 };
 
 }  // namespace
