@@ -557,7 +557,13 @@ class Optimized:
 class Session:
     """Compiled code, records and threads that runs share."""
 
-    def __init__(self) -> None: ...
+    def __init__(self, worker: Sequence[str]) -> None:
+        """worker: the command of a program that calls serve_gpu_worker()."""
 
     def optimize(self, graph: Graph, target: str, time_limit: float, max_states: int, top: int, threads: int, seed: int, use_records: bool, progress: object | None) -> Optimized:
         """The fastest proven equal of a graph."""
+
+def serve_gpu_worker() -> int:
+    """
+    What the process that measures on a GPU does, until its parent has no more use for it.
+    """

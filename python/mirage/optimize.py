@@ -46,9 +46,17 @@ class Optimized(Compiled):
 _turn = threading.RLock()
 
 
+def _worker_command() -> list[str]:
+    """Starts _worker.py with this interpreter; nothing where there is none, as in other programs."""
+    if not sys.executable:
+        return []
+    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_worker.py")
+    return [sys.executable, "-I", "-S", script, os.path.abspath(_core.__file__)]
+
+
 @functools.cache
 def _session() -> _core.Session:
-    return _core.Session()
+    return _core.Session(_worker_command())
 
 
 def _show(news: dict[str, Any]) -> None:

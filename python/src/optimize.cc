@@ -15,6 +15,7 @@
 #include "graph.h"
 #include "program.h"
 #include "report/report.h"
+#include "tune/gpu_worker.h"
 
 namespace nb = nanobind;
 
@@ -208,11 +209,21 @@ void bind_optimize(nb::module_& module) {
           "report", [](const PyOptimized& self) { return self.value.report; }, "What the run did.");
   nb::class_<optimize::Session>(module, "Session",
                                 "Compiled code, records and threads that runs share.")
-      .def(nb::init<>())
+      .def(
+          "__init__",
+          [](optimize::Session* self, std::vector<std::string> worker) {
+            optimize::SessionOptions options;
+            options.worker_command = std::move(worker);
+            new (self) optimize::Session(std::move(options));
+          },
+          nb::arg("worker"), "worker: the command of a program that calls serve_gpu_worker().")
       .def("optimize", optimize_graph, nb::arg("graph"), nb::arg("target"), nb::arg("time_limit"),
            nb::arg("max_states"), nb::arg("top"), nb::arg("threads"), nb::arg("seed"),
            nb::arg("use_records"), nb::arg("progress").none(),
            "The fastest proven equal of a graph.");
+  module.def(
+      "serve_gpu_worker", tune::serve_gpu_worker,
+      "What the process that measures on a GPU does, until its parent has no more use for it.");
 }
 
 }  // namespace mirage::python

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ir/dtype.h"
+#include "util/bytes.h"
 #include "util/hash.h"
 
 namespace mirage::codegen {
@@ -66,5 +67,26 @@ struct SourceUnit {
   int64_t workspace_bytes = 0;
   Hash128 key;  // of text and options
 };
+
+// For other processes (util/bytes.h).
+template <class Archive, Either<Argument> T>
+void fields(Archive& archive, T& value) {
+  archive(value.name, value.dtype, value.shape, value.strides);
+}
+template <class Archive, Either<TensorMap> T>
+void fields(Archive& archive, T& value) {
+  archive(value.buffer, value.offset, value.dtype, value.extents, value.strides, value.box,
+          value.swizzle_bytes);
+}
+template <class Archive, Either<Entry> T>
+void fields(Archive& archive, T& value) {
+  archive(value.name, value.items, value.scratch_bytes, value.threads, value.buffers, value.maps);
+}
+template <class Archive, Either<SourceUnit> T>
+void fields(Archive& archive, T& value) {
+  archive(value.language, value.target, value.march, value.prelude, value.text, value.options,
+          value.entries, value.buffers, value.inputs, value.outputs, value.workspace_bytes,
+          value.key);
+}
 
 }  // namespace mirage::codegen

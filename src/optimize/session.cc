@@ -12,6 +12,7 @@ namespace mirage::optimize {
 
 Session::Session(SessionOptions options)
     : options_(std::move(options)), pool_(std::make_shared<runtime::ThreadPool>()) {
+  if (!options_.worker_command.empty()) worker_.emplace(options_.worker_command);
   if (options_.is_cold) {
     std::string name = (std::filesystem::temp_directory_path() / "mirage-XXXXXX").string();
     if (::mkdtemp(name.data()) != nullptr) {

@@ -41,6 +41,7 @@ tune::MeasureOptions measure_options(const Run& run, const Deadline& deadline) {
   tune::MeasureOptions options;
   options.compile = run.build.compile;
   options.threads = run.threads;
+  options.worker = run.session.gpu_worker();
   options.time_limit = std::chrono::seconds(static_cast<int64_t>(kLongest));
   options.deadline = deadline;
   options.time.deadline = deadline.no_later_than(

@@ -44,6 +44,7 @@ Result<void> TestMaker::wait() {
   report.spot_checks = suite->spot_checks;
   for (const std::string& note : suite->notes) report.notes.push_back(note);
   run_.suite.emplace(std::move(*suite));
+  if (tune::GpuWorker* worker = run_.session.gpu_worker()) worker->forget_suite();
   return {};
 }
 

@@ -11,6 +11,8 @@
 #include <thread>
 #include <utility>
 
+#include "runtime/process.h"
+
 namespace mirage::runtime {
 namespace {
 
@@ -21,11 +23,6 @@ struct Report {
   Code code;
   char message[4000];
 };
-
-std::string_view name_of_signal(int number) {
-  const char* name = sigabbrev_np(number);
-  return name ? name : "?";
-}
 
 }  // namespace
 
@@ -91,13 +88,11 @@ Result<void> contain(std::chrono::milliseconds limit, const std::function<Result
     std::this_thread::sleep_for(pause);
     pause = std::min(pause * 2, std::chrono::microseconds(2000));
   }
-  if (WIFSIGNALED(status))
-    return fail(Code::RunFailed, "crashed with signal {} ({})", WTERMSIG(status),
-                name_of_signal(WTERMSIG(status)));
+  if (WIFSIGNALED(status)) return fail(Code::RunFailed, "{}", end_of_process(status));
   if (report->state == Report::Fine) return {};
   if (report->state == Report::Failed)
     return tl::unexpected(Error{report->code, report->message, {}});
-  return fail(Code::RunFailed, "exited with status {} before it was done", WEXITSTATUS(status));
+  return fail(Code::RunFailed, "{}", end_of_process(status));
 }
 
 }  // namespace mirage::runtime

@@ -14,6 +14,13 @@ Result<Library> Library::open(std::string_view what, const std::vector<std::stri
   return unsupported("no {}: none of {} can be loaded", what, fmt::join(names, ", "));
 }
 
+std::optional<Library> Library::in_use(const char* name) {
+  Library library;
+  library.handle_ = dlopen(name, RTLD_NOW | RTLD_NOLOAD);
+  if (library.handle_ == nullptr) return std::nullopt;
+  return library;
+}
+
 void* Library::symbol(const char* name) const { return dlsym(handle_, name); }
 
 }  // namespace mirage::runtime

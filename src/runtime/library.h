@@ -1,6 +1,7 @@
 #pragma once
 // Shared libraries that are looked for when they are needed: nothing of a vendor is linked to.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,9 @@ class Library {
 
   /// The first of the names that can be loaded; it stays loaded. Unsupported says what was tried.
   static Result<Library> open(std::string_view what, const std::vector<std::string>& names);
+
+  /// One that is in this process already.
+  static std::optional<Library> in_use(const char* name);
 
   /// Null if it is not there.
   void* symbol(const char* name) const;

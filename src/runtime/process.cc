@@ -28,7 +28,8 @@ std::vector<std::string> environment_with(const std::string& temporary_folder) {
   return lines;
 }
 
-/// As exec wants them.
+}  // namespace
+
 std::vector<char*> pointers_to(const std::vector<std::string>& words) {
   std::vector<char*> pointers;
   for (const std::string& word : words) pointers.push_back(const_cast<char*>(word.c_str()));
@@ -36,7 +37,12 @@ std::vector<char*> pointers_to(const std::vector<std::string>& words) {
   return pointers;
 }
 
-}  // namespace
+std::string end_of_process(int status) {
+  if (!WIFSIGNALED(status))
+    return fmt::format("exited with status {} before it was done", WEXITSTATUS(status));
+  const char* const name = sigabbrev_np(WTERMSIG(status));
+  return fmt::format("crashed with signal {} ({})", WTERMSIG(status), name ? name : "?");
+}
 
 Result<ProcessResult> run_process(const std::vector<std::string>& command,
                                   std::chrono::milliseconds limit, const Deadline& deadline,

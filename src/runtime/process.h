@@ -22,4 +22,10 @@ Result<ProcessResult> run_process(const std::vector<std::string>& command,
                                   std::chrono::milliseconds limit, const Deadline& deadline = {},
                                   const std::string& temporary_folder = {});
 
+/// As exec wants them; they point into the words.
+std::vector<char*> pointers_to(const std::vector<std::string>& words);
+
+/// How a process ended before it had done what it should, from what waitpid says.
+std::string end_of_process(int status);
+
 }  // namespace mirage::runtime

@@ -1,6 +1,6 @@
 #pragma once
-// Compare first, then time, in a child process that may crash or hang. The only maker of Measured:
-// a time exists only for a build whose outputs agree with float64.
+// Compare first, then time, in another process, which may crash or hang. The only maker of
+// Measured: a time exists only for a build whose outputs agree with float64.
 
 #include <chrono>
 #include <span>
@@ -14,6 +14,8 @@
 #include "util/result.h"
 
 namespace mirage::tune {
+
+class GpuWorker;
 
 class Measured {
  public:
@@ -39,6 +41,9 @@ struct MeasureOptions {
   std::chrono::milliseconds time_limit{20000};  // of the child
   Deadline deadline{};                          // of the child too
   TimeOptions time;
+  /// Measures programs of a GPU; null: a child does, which cannot in a process that has used the
+  /// GPU.
+  GpuWorker* worker = nullptr;
 };
 
 /// Loads the unit in a child, compares it on every case of the suite, then times it on the first.

@@ -8,6 +8,7 @@
 
 #include "ir/graph.h"
 #include "tune/host_tensor.h"
+#include "util/bytes.h"
 #include "util/deadline.h"
 #include "util/result.h"
 
@@ -19,6 +20,11 @@ struct ReferenceOutput {
   std::vector<double> values;
   std::vector<double> bounds;  // of |computed - value|; infinite where no claim can be made
 };
+/// For other processes (util/bytes.h).
+template <class Archive, Either<ReferenceOutput> T>
+void fields(Archive& archive, T& value) {
+  archive(value.type.dtype, value.type.shape, value.values, value.bounds);
+}
 
 struct ReferenceOptions {
   /// Rounding errors of a sum of n terms: about 2 sqrt(n) roundings for random data, n for data

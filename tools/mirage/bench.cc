@@ -48,6 +48,7 @@ Result<int> run_bench(Arguments& arguments) {
     MIRAGE_TRY(const ir::GraphPtr program, ir::load_graph(file));
     optimize::SessionOptions session_options;
     session_options.is_cold = arguments.no_cache;
+    session_options.worker_command = worker_command();
     optimize::Session session(session_options);
     const Result<optimize::Optimized> result =
         optimize::optimize(program, arguments.options, session);

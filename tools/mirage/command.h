@@ -77,5 +77,9 @@ void add_search(Commands& commands);
 void add_show(Commands& commands);
 void add_tables(Commands& commands);
 void add_verify(Commands& commands);
+void add_worker(Commands& commands);
+
+/// For optimize::SessionOptions: this program again, as a process that measures on a GPU.
+std::vector<std::string> worker_command();
 
 }  // namespace mirage::cli

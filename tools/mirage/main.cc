@@ -66,6 +66,7 @@ int run(int argc, char** argv) {
   add_bench(commands);
   add_tables(commands);
   add_cache(commands);
+  add_worker(commands);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {

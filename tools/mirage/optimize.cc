@@ -37,6 +37,7 @@ Result<optimize::Optimized> run(Arguments& arguments) {
   MIRAGE_TRY(const ir::GraphPtr program, ir::load_graph(arguments.file));
   optimize::SessionOptions session_options;
   session_options.is_cold = arguments.no_cache;
+  session_options.worker_command = worker_command();
   optimize::Session session(session_options);
   arguments.options.use_records = !arguments.no_cache;
   catch_interrupts();

@@ -5,8 +5,10 @@
 namespace mirage::runtime::cuda {
 namespace {
 
+constexpr const char* kLibrary = "libcuda.so.1";
+
 Result<Driver> load() {
-  MIRAGE_TRY(const Library library, Library::open("CUDA driver", {"libcuda.so.1", "libcuda.so"}));
+  MIRAGE_TRY(const Library library, Library::open("CUDA driver", {kLibrary, "libcuda.so"}));
   Driver driver{};
 #define MIRAGE_CUDA_FIND(name, member, parameters) \
   if (!library.find(#name, driver.member)) return unsupported("the CUDA driver lacks {}", #name);
@@ -50,6 +52,15 @@ Result<void> Driver::check(int status, std::string_view what) const {
   error_name(status, &name);
   error_text(status, &text);
   return fail(Code::RunFailed, "{}: {} ({})", what, name, text);
+}
+
+bool is_driver_in_use() {
+  const std::optional<Library> library = Library::in_use(kLibrary);
+  int (*device_count)(int*) = nullptr;
+  if (!library || !library->find("cuDeviceGetCount", device_count)) return false;
+  constexpr int kNotInitialized = 3;
+  int count = 0;
+  return device_count(&count) != kNotInitialized;
 }
 
 Result<const Gpu*> gpu() {

@@ -89,6 +89,9 @@ struct Gpu {
   int64_t l2_bytes = 0;
 };
 
+/// Whether this process has used the driver, by whatever code: its children cannot then.
+bool is_driver_in_use();
+
 /// Unsupported where there is no driver or no device. Made once; makes the context current in the
 /// calling thread every time.
 Result<const Gpu*> gpu();

@@ -1,6 +1,6 @@
 #pragma once
-// What the GPU is, asked by a child process: one that has touched the driver itself can no longer
-// fork children that use it.
+// What the GPU is, asked by a child process unless this one has used the driver before: one that
+// has can no longer fork children that use it.
 
 #include <string>
 
