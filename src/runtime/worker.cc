@@ -18,7 +18,7 @@
 namespace mirage::runtime {
 namespace {
 
-constexpr int kLookMilliseconds = 20;  // between looks at the deadline, which somebody may set
+constexpr int kLookMilliseconds = 20;      // between looks at the deadline, which somebody may set
 constexpr uint64_t kMostAnswer = 1 << 30;  // bytes; more is no answer
 
 /// The other end is gone.
@@ -32,7 +32,8 @@ Result<pid_t> spawn(const std::vector<std::string>& command, int socket) {
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, socket, kWorkerDescriptor);
   posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-  if (::fcntl(2, F_GETFD) < 0) posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
+  if (::fcntl(2, F_GETFD) < 0)
+    posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, 2, 1);
   posix_spawn_file_actions_addclosefrom_np(&actions, kWorkerDescriptor + 1);
   posix_spawnattr_t attributes;
@@ -110,8 +111,7 @@ Result<void> Worker::wait_until_ready(short event, const Deadline& end) const {
 Result<void> Worker::send(std::string_view bytes, const Deadline& end) const {
   while (!bytes.empty()) {
     MIRAGE_TRY_VOID(wait_until_ready(POLLOUT, end));
-    const ssize_t count =
-        ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    const ssize_t count = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (count >= 0)
       bytes.remove_prefix(static_cast<size_t>(count));
     else if (errno != EINTR && errno != EAGAIN && errno != EWOULDBLOCK)

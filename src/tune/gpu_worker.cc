@@ -210,8 +210,7 @@ Result<std::string> GpuWorker::call(std::span<const codegen::SourceUnit* const> 
   work.seconds_left = options.time.deadline.seconds_left();
   Packer packer;
   packer(is_first ? Request::TryOut : Request::TimeInTurns, work);
-  MIRAGE_TRY(std::string answer,
-             worker_.call(packer.take(), options.time_limit, options.deadline));
+  MIRAGE_TRY(std::string answer, worker_.call(packer.take(), options.time_limit, options.deadline));
   // After a fault nothing runs on the GPU any more in that process.
   const Result<void> result = unpack_result<void>(answer);
   if (!result && result.error().code == Code::RunFailed) worker_.stop();

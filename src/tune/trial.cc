@@ -33,9 +33,8 @@ Result<Outcome> try_out(const ExecutablePtr& executable, const Suite& suite, int
                         const TimeOptions& time) {
   Outcome outcome{};
   for (const TestCase& test : suite.cases) {
-    MIRAGE_TRY(const Deviation deviation,
-               run_and_compare(*executable, *suite.program, test.inputs, test.reference,
-                               test.family, threads));
+    MIRAGE_TRY(const Deviation deviation, run_and_compare(*executable, *suite.program, test.inputs,
+                                                          test.reference, test.family, threads));
     if (outcome.cases == 0) outcome.deviation = deviation;
     outcome.deviation.max_of_bound =
         std::max(outcome.deviation.max_of_bound, deviation.max_of_bound);

@@ -29,7 +29,6 @@ Result<Outcome> try_out(const ExecutablePtr& executable, const Suite& suite, int
 
 /// Times builds that have been compared, in turns.
 Result<std::vector<Timing>> time_in_turns(std::span<const ExecutablePtr> executables,
-                                          const Suite& suite, int threads,
-                                          const TimeOptions& time);
+                                          const Suite& suite, int threads, const TimeOptions& time);
 
 }  // namespace mirage::tune

@@ -38,10 +38,8 @@ class Packer {
 
  private:
   template <class T>
-    requires std::is_trivially_copyable_v<T>
-  void put(const T& value) {
-    raw(&value, sizeof value);
-  }
+  requires std::is_trivially_copyable_v<T>
+  void put(const T& value) { raw(&value, sizeof value); }
   void put(const std::string& text) {
     put(text.size());
     bytes_.append(text);
@@ -55,10 +53,7 @@ class Packer {
       for (const T& value : values) put(value);
   }
   template <class T>
-    requires(!std::is_trivially_copyable_v<T>)
-  void put(const T& value) {
-    fields(*this, value);
-  }
+  requires(!std::is_trivially_copyable_v<T>) void put(const T& value) { fields(*this, value); }
 
   std::string bytes_;
 };
@@ -90,10 +85,8 @@ class Unpacker {
     return here;
   }
   template <class T>
-    requires std::is_trivially_copyable_v<T>
-  void get(T& value) {
-    raw(&value, sizeof value);
-  }
+  requires std::is_trivially_copyable_v<T>
+  void get(T& value) { raw(&value, sizeof value); }
   void get(std::string& text) {
     size_t size = 0;
     get(size);
@@ -115,10 +108,7 @@ class Unpacker {
     }
   }
   template <class T>
-    requires(!std::is_trivially_copyable_v<T>)
-  void get(T& value) {
-    fields(*this, value);
-  }
+  requires(!std::is_trivially_copyable_v<T>) void get(T& value) { fields(*this, value); }
 
   std::string_view rest_;
   bool is_short_ = false;

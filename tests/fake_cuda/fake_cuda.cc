@@ -135,7 +135,8 @@ int cuLaunchKernel(void* function, unsigned, unsigned, unsigned, unsigned, unsig
   auto* const out = *static_cast<float* const*>(parameters[1]);
   auto call = [=] { run(name, in, out); };
   // Streams of others are numbers here.
-  auto* const own = reinterpret_cast<uintptr_t>(stream) < 4096 ? nullptr : static_cast<Stream*>(stream);
+  auto* const own =
+      reinterpret_cast<uintptr_t>(stream) < 4096 ? nullptr : static_cast<Stream*>(stream);
   if (own != nullptr && own->captured != nullptr)
     own->captured->push_back(call);
   else
