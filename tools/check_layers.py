@@ -63,6 +63,8 @@ def check():
                 if not match or match[1].split("/")[0] == layer:
                     continue
                 header = match[1]
+                if (ROOT / "device" / header).exists():
+                    header = "device_headers"
                 if header.split("/")[0].removesuffix(".h") not in deps and header not in deps:
                     where = f"{file.relative_to(ROOT)}:{number}"
                     yield f"{where}: {layer} includes {header}, its DEPS are: {' '.join(deps)}"

@@ -41,6 +41,7 @@ struct Entry {
   int64_t items = 1;
   int64_t scratch_bytes = 0;
   int threads = 1;
+  int cluster = 1;                // blocks that run together
   std::vector<size_t> buffers{};  // indices of SourceUnit::buffers
   std::vector<TensorMap> maps{};
 };

@@ -125,7 +125,7 @@ Result<SourceUnit> emit_cuda(const lower::Program& program) {
                   bytes, target.name, target.scratch_bytes);
     emit_kernel(out, plan);
     const int64_t blocks = plan.rows ? row_blocks(plan) : plan.items() * cluster_of(plan);
-    Entry entry{plan.name, blocks, bytes, threads_of(plan)};
+    Entry entry{plan.name, blocks, bytes, threads_of(plan), cluster_of(plan)};
     if (plan.pipeline) entry.maps = tensor_maps(plan);
     for (const lower::Param& param : plan.params) entry.buffers.push_back(param.buffer);
     unit.entries.push_back(std::move(entry));

@@ -83,16 +83,11 @@ Result<void> build_object_twice(const codegen::SourceUnit& unit, const CompileOp
 
 }  // namespace
 
-Result<std::shared_ptr<const Executable>> compile(const codegen::SourceUnit& unit,
-                                                  const CompileOptions& options) {
-  if (unit.language != codegen::Language::Cpp)
-    return unsupported("target {}: not C++", unit.target);
-  MIRAGE_TRY_VOID(check_processor(unit));
+Result<std::string> shared_object_of(const codegen::SourceUnit& unit,
+                                     const CompileOptions& options) {
   MIRAGE_TRY(const Compiler compiler, compiler_of(options));
   const fs::path cache = cache_directory(options.cache_dir);
   MIRAGE_TRY(const Headers headers, device_folder(cache));
-  auto pool = options.pool ? options.pool : std::make_shared<ThreadPool>();
-
   Hasher hasher;
   hasher.add(unit.text)
       .add(unit.march)
@@ -102,14 +97,24 @@ Result<std::shared_ptr<const Executable>> compile(const codegen::SourceUnit& uni
   for (const std::string& option : unit.options) hasher.add(option);
   const std::string key = to_hex(hasher.finish());
   const fs::path object = cache / "objects" / key.substr(0, 2) / (key + ".so");
-  std::error_code error;
-  if (options.use_cache && is_intact(object)) {
-    auto loaded = load_shared_object(object.string(), unit, pool);
-    if (loaded) return loaded;  // else it is damaged: build it again
-  }
+  if (!options.use_cache || !is_intact(object))
+    MIRAGE_TRY_VOID(build_object_twice(unit, options, compiler, headers, cache, object));
+  return object.string();
+}
 
-  MIRAGE_TRY_VOID(build_object_twice(unit, options, compiler, headers, cache, object));
-  return load_shared_object(object.string(), unit, pool);
+Result<std::shared_ptr<const Executable>> compile(const codegen::SourceUnit& unit,
+                                                  const CompileOptions& options) {
+  if (unit.language != codegen::Language::Cpp)
+    return unsupported("target {}: not C++", unit.target);
+  MIRAGE_TRY_VOID(check_processor(unit));
+  auto pool = options.pool ? options.pool : std::make_shared<ThreadPool>();
+  MIRAGE_TRY(std::string object, shared_object_of(unit, options));
+  auto loaded = load_shared_object(object, unit, pool);
+  if (loaded || !options.use_cache) return loaded;
+  CompileOptions anew = options;  // what was kept is damaged
+  anew.use_cache = false;
+  MIRAGE_TRY(object, shared_object_of(unit, anew));
+  return load_shared_object(object, unit, pool);
 }
 
 }  // namespace mirage::runtime

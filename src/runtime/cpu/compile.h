@@ -18,6 +18,10 @@ namespace mirage::runtime {
 Result<std::shared_ptr<const Executable>> compile(const codegen::SourceUnit& unit,
                                                   const CompileOptions& options = {});
 
+/// The file of the unit's shared object: built, or kept from before.
+Result<std::string> shared_object_of(const codegen::SourceUnit& unit,
+                                     const CompileOptions& options = {});
+
 /// Makes the precompiled header of the units with this one's prelude, options and target, unless it
 /// is there: compile() takes half the time where it finds one.
 Result<void> precompile(const codegen::SourceUnit& unit, const CompileOptions& options = {});

@@ -1,0 +1,197 @@
+#include "runtime/emulate/executable.h"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+
+#include "runtime/cpu/compile.h"
+#include "runtime/emulate/machine.h"
+#include "util/check.h"
+
+namespace mirage::runtime {
+namespace {
+
+using emulate::Machine;
+using emulate::Region;
+using emulate::Span;
+
+struct Closer {
+  void operator()(void* handle) const { dlclose(handle); }
+};
+using Handle = std::unique_ptr<void, Closer>;
+
+/// The text between what the CUDA compiler has built in and how its kernels are called.
+codegen::SourceUnit as_host_text(const codegen::SourceUnit& unit) {
+  codegen::SourceUnit host;
+  host.target = unit.target;
+  // Accesses are calls of functions that the text brings along: the sanitizer's library stays out.
+  host.options = {"-std=c++20", "-O1",
+                  "-g1",        "-fsanitize=thread",
+                  "-nodefaultlibs", "-fno-strict-aliasing",
+                  "-ffp-contract=off"};
+  host.text = "#define MIRAGE_HOST_KIT\n#include \"mirage/host/language.h\"\n#line 1 \"program.cu\"\n" +
+              unit.text + "#include \"mirage/host/entry.h\"\n";
+  for (const codegen::Entry& entry : unit.entries)
+    host.text += fmt::format("MIRAGE_HOST_KERNEL({})\n", entry.name);
+  return host;
+}
+
+/// The memory of the object with this function.
+Span span_of(const void* function) {
+  struct Search {
+    const void* function;
+    Span found;
+  } search{function, {}};
+  const auto visit = [](dl_phdr_info* info, size_t, void* data) {
+    auto& wanted = *static_cast<Search*>(data);
+    Span span{UINTPTR_MAX, 0};
+    for (int i = 0; i < info->dlpi_phnum; ++i) {
+      const auto& part = info->dlpi_phdr[i];
+      if (part.p_type != PT_LOAD) continue;
+      const uintptr_t begin = info->dlpi_addr + part.p_vaddr;
+      span = {std::min(span.begin, begin), std::max(span.end, begin + part.p_memsz)};
+    }
+    if (!span.contains(wanted.function)) return 0;
+    wanted.found = span;
+    return 1;
+  };
+  dl_iterate_phdr(visit, &search);
+  return search.found;
+}
+
+/// One view's bytes in the machine's memory, holes between elements included.
+struct Mirror {
+  Region* region = nullptr;
+  std::byte* host = nullptr;  // the lowest address
+  std::byte* origin = nullptr;  // of index 0, in the region
+
+  static Mirror make(emulate::GlobalMemory& memory, const TensorView& view, std::string name,
+                     bool is_input) {
+    size_t bytes = 0, below = 0;
+    bool is_empty = false;
+    for (const int64_t extent : view.shape) is_empty |= extent == 0;
+    if (!is_empty) {
+      const auto [low, high] = reach_of(view.shape, view.strides);
+      const int64_t element = ir::bytes_of(view.dtype);
+      below = static_cast<size_t>(-low * element);
+      bytes = static_cast<size_t>((high - low + 1) * element);
+    }
+    Mirror mirror;
+    mirror.region = &memory.add(std::move(name), bytes, is_input);
+    mirror.host = static_cast<std::byte*>(view.data) - below;
+    mirror.origin = mirror.region->begin + below;
+    if (is_input && bytes > 0) std::memcpy(mirror.region->begin, mirror.host, bytes);
+    return mirror;
+  }
+  void fetch() const {
+    if (region->bytes > 0) std::memcpy(host, region->begin, region->bytes);
+  }
+};
+
+class Emulated final : public Executable {
+ public:
+  using Kernel = void (*)(const emulate::TensorMap*, void* const*);
+
+  Emulated(Handle handle, codegen::SourceUnit unit, std::vector<Kernel> kernels,
+           host::Kit** kit, const EmulateOptions& options)
+      : handle_(std::move(handle)),
+        unit_(std::move(unit)),
+        kernels_(std::move(kernels)),
+        kit_(kit),
+        options_(options) {}
+
+  const codegen::SourceUnit& source() const override { return unit_; }
+
+  Result<void> run(std::span<const TensorView> inputs, std::span<const TensorView> outputs,
+                   int /*threads*/) const override {
+    MIRAGE_TRY_VOID(check_arguments(unit_, inputs, outputs));
+    static std::mutex one_at_a_time;
+    const std::lock_guard lock(one_at_a_time);
+    *kit_ = &Machine::kit();
+    Machine machine(options_.seed,
+                    kernels_.empty() ? Span{} : span_of(reinterpret_cast<void*>(kernels_[0])));
+    std::vector<Mirror> in, out;
+    for (size_t i = 0; i < inputs.size(); ++i)
+      in.push_back(Mirror::make(machine.memory(), inputs[i], name_of("input", unit_.inputs[i], i),
+                                true));
+    for (size_t i = 0; i < outputs.size(); ++i)
+      out.push_back(Mirror::make(machine.memory(), outputs[i],
+                                 name_of("output", unit_.outputs[i], i), false));
+    Region& workspace =
+        machine.memory().add("workspace", static_cast<size_t>(unit_.workspace_bytes), false);
+    const auto buffers = buffer_addresses<void*>(
+        unit_, [&](size_t i) { return in[i].origin; }, [&](size_t i) { return out[i].origin; },
+        [&](int64_t offset) { return workspace.begin + offset; });
+    for (size_t i = 0; i < unit_.entries.size(); ++i) MIRAGE_TRY_VOID(launch(machine, i, buffers));
+    for (const Mirror& mirror : out) mirror.fetch();
+    return {};
+  }
+
+ private:
+  static std::string name_of(std::string_view what, const codegen::Argument& argument, size_t i) {
+    return argument.name.empty() ? fmt::format("{} {}", what, i)
+                                 : fmt::format("{} {}", what, argument.name);
+  }
+
+  Result<void> launch(Machine& machine, size_t index, const std::vector<void*>& buffers) const {
+    const codegen::Entry& entry = unit_.entries[index];
+    if (entry.items == 0) return {};
+    std::vector<emulate::TensorMap> maps;
+    for (const codegen::TensorMap& map : entry.maps) {
+      const auto* const buffer = static_cast<const std::byte*>(buffers[map.buffer]);
+      const Region* const region = machine.memory().find(buffer);
+      MIRAGE_CHECK(region != nullptr, "a buffer outside the machine's memory");
+      MIRAGE_TRY(maps.emplace_back(), emulate::encode(map, buffer, *region));
+    }
+    std::vector<void*> arguments;
+    for (size_t buffer : entry.buffers) {
+      const auto address = reinterpret_cast<uintptr_t>(buffers[buffer]);
+      if (address % static_cast<uintptr_t>(unit_.buffers[buffer].alignment) != 0)
+        return bad_input("buffer {}: expected an address that is a multiple of {}", buffer,
+                         unit_.buffers[buffer].alignment);
+      arguments.push_back(buffers[buffer]);
+    }
+    emulate::Launch launch;
+    launch.name = entry.name;
+    launch.kernel = kernels_[index];
+    launch.maps = maps.data();
+    launch.buffers = arguments.data();
+    launch.blocks = entry.items;
+    launch.cluster = entry.cluster;
+    launch.threads = entry.threads;
+    launch.shared_bytes = static_cast<uint32_t>(entry.scratch_bytes);
+    return machine.launch(launch);
+  }
+
+  Handle handle_;
+  codegen::SourceUnit unit_;
+  std::vector<Kernel> kernels_;
+  host::Kit** kit_;
+  EmulateOptions options_;
+};
+
+}  // namespace
+
+Result<std::shared_ptr<const Executable>> load_emulated(const codegen::SourceUnit& unit,
+                                                  const CompileOptions& options,
+                                                  const EmulateOptions& emulation) {
+  if (unit.language != codegen::Language::Cuda)
+    return unsupported("target {}: not CUDA", unit.target);
+  MIRAGE_TRY(const std::string path, shared_object_of(as_host_text(unit), options));
+  Handle handle(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL));
+  if (!handle) return fail(Code::Io, "cannot load {}: {}", path, dlerror());
+  auto** const kit = static_cast<host::Kit**>(dlsym(handle.get(), "mirage_host_kit"));
+  if (kit == nullptr) return fail(Code::Io, "{} lacks the table of the host kit", path);
+  std::vector<Emulated::Kernel> kernels;
+  for (const codegen::Entry& entry : unit.entries) {
+    void* const kernel = dlsym(handle.get(), ("mirage_host_call_" + entry.name).c_str());
+    if (kernel == nullptr) return fail(Code::Io, "{} lacks kernel {}", path, entry.name);
+    kernels.push_back(reinterpret_cast<Emulated::Kernel>(kernel));
+  }
+  return std::make_shared<Emulated>(std::move(handle), unit, std::move(kernels), kit, emulation);
+}
+
+}  // namespace mirage::runtime

@@ -1,0 +1,266 @@
+#include "runtime/emulate/machine.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+
+namespace mirage::runtime::emulate {
+namespace {
+
+constexpr size_t kMostBlocks = 16;  // of a cluster
+constexpr size_t kSharedBytes = kMostBlocks * SharedWindow::kBytes;
+constexpr int64_t kMostSharedOfBlock = 227 << 10;
+constexpr int kMostThreads = 1024;
+
+void unmap(std::byte* memory) {
+  if (memory != nullptr) munmap(memory, kSharedBytes);
+}
+
+std::byte* map_shared() {
+  void* const made = mmap(nullptr, kSharedBytes, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return made == MAP_FAILED ? nullptr : static_cast<std::byte*>(made);
+}
+
+/// The machine that runs in this thread of the host.
+struct Active {
+  Machine* machine = nullptr;
+};
+Active& active() {
+  static thread_local Active running;
+  return running;
+}
+
+}  // namespace
+
+Machine::Machine(uint64_t seed, Span constants)
+    : rng_(seed), constants_(constants), shared_(map_shared(), unmap) {}
+
+template <class R, class... Parameters, R (Machine::*kFunction)(Parameters...)>
+struct Machine::Call<kFunction> {
+  static R call(Parameters... parameters) {
+    if constexpr (std::is_void_v<R>) {
+      (active().machine->*kFunction)(parameters...);
+      active().machine->stop_if_faulty();
+    } else {
+      const R result = (active().machine->*kFunction)(parameters...);
+      active().machine->stop_if_faulty();
+      return result;
+    }
+  }
+};
+
+host::Kit& Machine::kit() {
+  static thread_local host::Kit table{
+      .thread = 0,
+      .threads = 0,
+      .block = 0,
+      .rank = 0,
+      .access = Call<&Machine::access>::call,
+      .access_constant = Call<&Machine::access_constant>::call,
+      .sync_block = Call<&Machine::sync_block>::call,
+      .sync_cluster = Call<&Machine::sync_cluster>::call,
+      .collect = Call<&Machine::collect>::call,
+      .shared_array = Call<&Machine::shared_array>::call,
+      .launch_memory = Call<&Machine::launch_memory>::call,
+      .shared_address = Call<&Machine::shared_address>::call,
+      .remote_address = Call<&Machine::remote_address>::call,
+      .at_shared = Call<&Machine::at_shared>::call,
+      .barrier_init = Call<&Machine::barrier_init>::call,
+      .barriers_ready = Call<&Machine::barriers_ready>::call,
+      .barrier_arrive = Call<&Machine::barrier_arrive>::call,
+      .barrier_wait = Call<&Machine::barrier_wait>::call,
+      .copy_box = Call<&Machine::copy_box>::call,
+  };
+  return table;
+}
+
+Result<void> Machine::launch(const Launch& launch) {
+  if (launch.blocks % launch.cluster != 0 || launch.threads % kLanes != 0 ||
+      launch.threads > kMostThreads || launch.cluster > static_cast<int>(kMostBlocks) ||
+      launch.shared_bytes > kMostSharedOfBlock)
+    return fail(Code::RunFailed,
+                "kernel {}: no launch of {} blocks in clusters of {} with {} threads and {} bytes",
+                launch.name, launch.blocks, launch.cluster, launch.threads, launch.shared_bytes);
+  if (!shared_) return fail(Code::LimitExceeded, "no memory for the shared memory of a cluster");
+  launch_ = launch;
+  const size_t count = static_cast<size_t>(launch.cluster) * static_cast<size_t>(launch.threads);
+  MIRAGE_TRY_VOID(stacks_.reserve(count));
+  memory_.begin_launch(cluster_ + 1);
+  active().machine = this;
+  for (int64_t first = 0; first < launch.blocks && !has_fault(); first += launch.cluster) {
+    begin_cluster(first);
+    run_cluster();
+  }
+  active().machine = nullptr;
+  if (has_fault()) return fail(Code::RunFailed, "kernel {}, {}", launch.name, fault_);
+  return {};
+}
+
+void Machine::begin_cluster(int64_t first_block) {
+  ++cluster_;
+  blocks_.clear();
+  copies_.clear();
+  ready_.clear();
+  cluster_gathering_ = {};
+  cluster_arrived_ = 0;
+  const auto of_block = static_cast<size_t>(launch_.threads);
+  living_ = static_cast<size_t>(launch_.cluster) * of_block;
+  components_ = static_cast<Component>(living_);
+  threads_.assign(living_, Thread{});
+  const Seen nothing = std::make_shared<const Clock>();
+  for (uint32_t rank = 0; rank < static_cast<uint32_t>(launch_.cluster); ++rank) {
+    blocks_.push_back(
+        std::make_unique<Block>(shared_.get() + rank * SharedWindow::kBytes, launch_.shared_bytes));
+    Block& block = *blocks_.back();
+    block.rank = rank;
+    block.index = first_block + rank;
+    block.warps.resize(of_block / kLanes);
+    for (size_t i = 0; i < of_block; ++i) {
+      const size_t number = rank * of_block + i;
+      Thread& thread = threads_[number];
+      thread.block = &block;
+      thread.index = static_cast<uint32_t>(i);
+      thread.component = static_cast<Component>(number);
+      thread.seen = nothing;
+      stacks_.start(number, thread.context, thread_main, this);
+      ready_.push_back(&thread);
+    }
+  }
+}
+
+void Machine::run_cluster() {
+  constexpr uint64_t kPatience = 512;  // turns of threads for one early copy
+  while (living_ > 0 && !has_fault()) {
+    const bool comes_early = !copies_.empty() && rng_.below(kPatience) == 0;
+    if (ready_.empty() || comes_early) {
+      if (land_copy()) continue;
+      return report(deadlock());
+    }
+    std::swap(ready_[rng_.below(ready_.size())], ready_.back());
+    running_ = ready_.back();
+    ready_.pop_back();
+    host::Kit& table = kit();
+    table.thread = running_->index;
+    table.threads = static_cast<uint32_t>(launch_.threads);
+    table.block = static_cast<uint32_t>(running_->block->index);
+    table.rank = running_->block->rank;
+    switch_context(scheduler_, running_->context);
+  }
+}
+
+void Machine::thread_main(void* machine) {
+  auto* const self = static_cast<Machine*>(machine);
+  self->launch_.kernel(self->launch_.maps, self->launch_.buffers);
+  self->end_thread();
+  self->wait(Wait::Ended);
+}
+
+void Machine::end_thread() {
+  Block& block = *running_->block;
+  --living_;
+  if (++block.ended == static_cast<uint32_t>(launch_.threads))
+    for (const Copy& copy : copies_)
+      if (copy.block == &block)
+        fault(fmt::format("the block has ended before a copy to {} was there",
+                          block.window.name_of(copy.to)));
+}
+
+void Machine::wait(Wait what) {
+  running_->wait = what;
+  switch_context(running_->context, scheduler_);
+}
+
+void Machine::wake(Thread& thread) {
+  thread.wait = Wait::None;
+  ready_.push_back(&thread);
+}
+
+/// No frame that owns anything is left on the stacks of fibers.
+void Machine::stop_if_faulty() {
+  while (has_fault()) switch_context(running_->context, scheduler_);
+}
+
+// ---- barriers of blocks and clusters ----
+
+/// Threads that wait for this and are selected go on; with `seen` as what they have seen.
+template <class Select>
+void Machine::let_go(Wait what, const Select& select, const Seen* seen) {
+  for (Thread& thread : threads_)
+    if ((thread.wait == what || &thread == running_) && select(thread)) {
+      if (seen != nullptr) thread.seen = *seen;
+      if (&thread != running_) wake(thread);
+    }
+}
+
+void Machine::sync_block() {
+  Block& block = *running_->block;
+  block.gathering.add(running_->seen, {running_->now++, running_->component});
+  if (++block.arrived < static_cast<uint32_t>(launch_.threads)) return wait(Wait::Block);
+  block.arrived = 0;
+  const Seen all = block.gathering.finish(joins_);
+  let_go(Wait::Block, [&](const Thread& thread) { return thread.block == &block; }, &all);
+}
+
+void Machine::sync_cluster() {
+  cluster_gathering_.add(running_->seen, {running_->now++, running_->component});
+  if (++cluster_arrived_ < threads_.size()) return wait(Wait::Cluster);
+  cluster_arrived_ = 0;
+  const Seen all = cluster_gathering_.finish(joins_);
+  let_go(Wait::Cluster, [](const Thread&) { return true; }, &all);
+}
+
+// ---- messages ----
+
+std::string Machine::name_of(const Thread& thread) const {
+  return fmt::format("block {}, thread {}", thread.block->index, thread.index);
+}
+
+std::string Machine::name_of(Epoch epoch) const {
+  if (epoch.by >= threads_.size()) return "a copy";
+  return name_of(threads_[epoch.by]);
+}
+
+std::string Machine::reason(const Thread& thread) const {
+  const auto missing = [&](uint32_t arrived, size_t all) {
+    return fmt::format("{} of {} threads have arrived", arrived, all);
+  };
+  switch (thread.wait) {
+    case Wait::None:
+    case Wait::Ended:
+      return "have ended";
+    case Wait::Block:
+      return "wait for their block: " +
+             missing(thread.block->arrived, static_cast<size_t>(launch_.threads));
+    case Wait::Cluster:
+      return "wait for their cluster: " + missing(cluster_arrived_, threads_.size());
+    case Wait::Warp:
+      return "wait for lanes of their warp";
+    case Wait::Barrier:
+      break;
+  }
+  const Barrier& barrier = thread.block->barriers.at(thread.barrier);
+  return fmt::format("wait for parity {} of the barrier at {}: its phase {} lacks {} of {} arrivals "
+                     "and {} bytes",
+                     thread.parity, thread.block->window.name_of(thread.barrier), barrier.phase,
+                     barrier.missing, barrier.count, barrier.missing_bytes);
+}
+
+/// Neighbours that wait for the same are named together.
+std::string Machine::deadlock() const {
+  std::string text = "deadlock:";
+  for (size_t i = 0; i < threads_.size();) {
+    const std::string why = reason(threads_[i]);
+    size_t end = i + 1;
+    while (end < threads_.size() && threads_[end].block == threads_[i].block &&
+           reason(threads_[end]) == why)
+      ++end;
+    text += fmt::format(" block {}, threads {} to {} {};", threads_[i].block->index,
+                        threads_[i].index, threads_[end - 1].index, why);
+    i = end;
+  }
+  text.pop_back();
+  return text;
+}
+
+}  // namespace mirage::runtime::emulate

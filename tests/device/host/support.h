@@ -1,0 +1,71 @@
+#pragma once
+// Programs that are lowered for a GPU, run by the host kit and compared with float64.
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+#include "codegen/emit.h"
+#include "ir/text.h"
+#include "lower/gauge.h"
+#include "lower/lower.h"
+#include "runtime/emulate/executable.h"
+#include "tune/check.h"
+#include "tune/suite.h"
+
+namespace mirage::host_kit {
+
+/// Also the seed of the machine. Set MIRAGE_TEST_SEED to see another order.
+inline uint64_t seed() {
+  const char* const wanted = std::getenv("MIRAGE_TEST_SEED");
+  return wanted != nullptr ? std::strtoull(wanted, nullptr, 10) : 1;
+}
+
+/// Compiled objects of this process.
+class Cache {
+ public:
+  Cache() {
+    std::string folder = testing::TempDir() + "mirage-host-kit-XXXXXX";
+    options_.cache_dir = mkdtemp(folder.data());
+  }
+  ~Cache() { std::filesystem::remove_all(options_.cache_dir); }
+  const runtime::CompileOptions& options() const { return options_; }
+
+ private:
+  runtime::CompileOptions options_;
+};
+
+inline ir::GraphPtr parsed(const std::string& text) {
+  const auto graphs = ir::parse(text);
+  EXPECT_TRUE(graphs) << graphs.error().message << '\n' << text;
+  return graphs ? (*graphs)[0] : nullptr;
+}
+
+inline Result<tune::Suite> suite_of(const ir::GraphPtr& graph) {
+  MIRAGE_TRY(const ir::GraphPtr safe, lower::make_safe(graph));
+  tune::SuiteOptions options;
+  options.seed = seed();
+  options.time_limit_seconds = 600;
+  return tune::make_suite(graph, *safe, options);
+}
+
+/// What the run says first: a fault of the machine, or a value beyond its bound.
+inline Result<void> run(const codegen::SourceUnit& unit, const tune::Suite& suite,
+                        size_t most_cases, const runtime::CompileOptions& options) {
+  MIRAGE_TRY(const auto executable, runtime::load_emulated(unit, options, {.seed = seed()}));
+  for (size_t i = 0; i < std::min(most_cases, suite.cases.size()); ++i) {
+    const tune::TestCase& test = suite.cases[i];
+    MIRAGE_TRY_VOID(tune::run_and_compare(*executable, *suite.program, test.inputs, test.reference,
+                                          test.family, 1));
+  }
+  return {};
+}
+
+/// The error with what the compiler said.
+inline std::string words_of(const Error& error) {
+  return error.notes.empty() ? error.message : error.message + '\n' + error.notes[0];
+}
+
+}  // namespace mirage::host_kit
