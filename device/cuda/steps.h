@@ -73,6 +73,81 @@ struct Finish {
   }
 };
 
+/// Neighbours of a row, read at once: memory answers a lane's many small loads one after the other.
+inline constexpr int kRun = 8;
+
+template <class V>
+struct Run {
+  V v[kRun];
+};
+
+template <class S>
+__device__ bool has_runs(Contiguous<S> from, int64_t row) {
+  return reinterpret_cast<uint64_t>(from.at(row, 0)) % 16 == 0;
+}
+template <class S>
+__device__ bool has_runs(PerRow<S>, int64_t) {
+  return true;
+}
+template <class S>
+__device__ bool has_runs(Strided<S>, int64_t) {
+  return false;
+}
+
+template <class V, class D>
+__device__ Run<V> run_at(const D* from) {
+  struct alignas(16) Words {
+    D v[kRun];
+  };
+  const Words words = *reinterpret_cast<const Words*>(from);
+  Run<V> result;
+#pragma unroll
+  for (int i = 0; i < kRun; ++i) result.v[i] = widen<V>(words.v[i]);
+  return result;
+}
+template <class V, class S>
+__device__ Run<V> load_run(Contiguous<S> from, int64_t row, int64_t col) {
+  return run_at<V>(as_const(from.at(row, col)));
+}
+template <class V, class S>
+__device__ Run<V> load_run(PerRow<S> from, int64_t row, int64_t col) {
+  Run<V> result;
+#pragma unroll
+  for (int i = 0; i < kRun; ++i) result.v[i] = widen<V>(*from.at(row, col));
+  return result;
+}
+template <class V, class S>
+__device__ Run<V> load_run(Strided<S> from, int64_t row, int64_t col) {
+  Run<V> result;
+#pragma unroll
+  for (int i = 0; i < kRun; ++i) result.v[i] = widen<V>(*from.at(row, col + i));
+  return result;
+}
+
+template <class Op, class V, class F, class... Inputs>
+__device__ V combine_run(V value, const F& f, const Inputs&... runs) {
+#pragma unroll
+  for (int i = 0; i < kRun; ++i) value = Op::combine(value, static_cast<V>(f(runs.v[i]...)));
+  return value;
+}
+
+/// Op over every `members`-th part of a row's columns from `member` on.
+template <class V, class Op, class F, class... Inputs>
+__device__ V reduce_part(int64_t row, int64_t cols, int member, int members, const F& f,
+                         const Inputs&... inputs) {
+  V value = Op::template identity<V>();
+  int64_t done = 0;
+  if (cols >= members * kRun && (has_runs(inputs, row) && ...)) {
+#pragma unroll 4
+    for (int64_t col = int64_t{member} * kRun; col + kRun <= cols; col += members * kRun)
+      value = combine_run<Op>(value, f, load_run<V>(inputs, row, col)...);
+    done = cols / kRun * kRun;
+  }
+  for (int64_t col = done + member; col < cols; col += members)
+    value = Op::combine(value, static_cast<V>(f(widen<V>(*inputs.at(row, col))...)));
+  return value;
+}
+
 /// out[row * out_stride] = Op over the columns of f(inputs(row, col)...). A warp, or as many as
 /// there are for each row; partial results of warps are combined in their order.
 template <class V, class Op, class D, class F, class... Inputs>
@@ -88,8 +163,7 @@ __device__ void reduce_chain_rows(int64_t rows, int64_t cols, D* out, int64_t ou
     const bool works = team < teams && row < rows;
     V value = Op::template identity<V>();
     if (works)
-      for (int64_t col = member * kWarp + lane(); col < cols; col += members * kWarp)
-        value = Op::combine(value, static_cast<V>(f(widen<V>(*inputs.at(row, col))...)));
+      value = reduce_part<V, Op>(row, cols, member * kWarp + lane(), members * kWarp, f, inputs...);
     value = combine_warp<Op>(value);
     if (members > 1) {
       if (lane() == 0) partial[warp()] = value;

@@ -122,7 +122,8 @@ class Estimator {
         is_in_registers_(limits.rows && rows_fit_registers(structure, *limits.rows)),
         rates_(is_in_registers_ ? limits.rows->rates
                : is_streamed_   ? limits.streaming->rates
-                                : limits.rates) {
+                                : limits.rates),
+        on_the_way_(on_the_way(structure.plan)) {
     for (const IndexClass& entry : problem_.classes)
       whole_.push_back(static_cast<double>(entry.extent));
     in_loop_ = after_loop_ = whole_;
@@ -201,7 +202,8 @@ class Estimator {
       work.unique += elements(step.dims, whole_) * bytes;
       return;
     }
-    (in_loop ? work.in_step : work.persistent) += count * kElementBytes;
+    if (!is_streamed_ || !on_the_way_[&step - structure_.plan.steps.data()])
+      (in_loop ? work.in_step : work.persistent) += count * kElementBytes;
     work.computed += count * kElementBytes * times;
     const ir::OpDef& row = def(step.kind);
     double per_element = 1, whole_per_element = 1, rate = rates_.map_ops;
@@ -227,6 +229,25 @@ class Estimator {
     work.whole += elements(step.dims, whole_) * whole_per_element / rate;
   }
 
+  /// By step: whether its one user computes it in registers, as lowering fuses them.
+  static std::vector<bool> on_the_way(const Plan& plan) {
+    const std::vector<Step>& steps = plan.steps;
+    std::vector<int> uses(steps.size(), 0);
+    std::vector<bool> fits(steps.size(), false);
+    for (const Step& user : steps) {
+      const Form form = def(user.kind).form;
+      for (const uint32_t arg : user.args) {
+        ++uses[arg];
+        fits[arg] = def(steps[arg].kind).form == Form::Map &&
+                    (form == Form::Reduce || (form == Form::Map && user.dims == steps[arg].dims)) &&
+                    is_in_loop(user.state) == is_in_loop(steps[arg].state);
+      }
+    }
+    for (const uint32_t output : plan.outputs) ++uses[output];
+    for (size_t i = 0; i < steps.size(); ++i) fits[i] = fits[i] && uses[i] == 1;
+    return fits;
+  }
+
   double fill(const Step& step, bool in_loop) const {
     const auto& tile = in_loop ? in_loop_ : after_loop_;
     const auto part = [&](ClassId id, double unit) {
@@ -244,6 +265,7 @@ class Estimator {
   const Limits& limits_;
   const bool is_streamed_, is_in_registers_;
   const Rates& rates_;
+  const std::vector<bool> on_the_way_;
   std::vector<double> whole_, in_loop_, after_loop_;  // extents by class
   double blocks_ = 1, steps_ = 1;
 };
