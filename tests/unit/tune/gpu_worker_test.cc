@@ -31,7 +31,7 @@ codegen::SourceUnit unit_of(const std::string& kernel) {
   unit.target = "sm_90";
   unit.text = "// " + kernel;
   unit.key = hash_bytes(kernel);
-  unit.entries = {{kernel, 1, 0, 32, {0, 1}}};
+  unit.entries = {{kernel, 1, 0, 32, 1, {0, 1}}};
   unit.buffers = {{codegen::BufferSource::Input, 0}, {codegen::BufferSource::Output, 0}};
   unit.inputs = {{"x", ir::DType::F32, {64}, {1}}};
   unit.outputs = {{"", ir::DType::F32, {64}, {1}}};
