@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "ir/element.h"
 #include "tune/bounded.h"
@@ -197,10 +198,11 @@ class Sampler {
     const ir::Combine combine = ir::def(op.kind).combine;
     const bool is_max = combine == ir::Combine::Max;
     const double divisor = combine == ir::Combine::Mean ? static_cast<double>(axis.n) : 1;
+    constexpr double kNothing = -std::numeric_limits<double>::infinity();
     const auto all = [&](const std::vector<double>& from, std::vector<double>& to) {
       for (size_t e = 0; e < to.size(); ++e) {
         const int64_t start = axis.start(static_cast<int64_t>(e));
-        double sum = is_max ? from[static_cast<size_t>(start)] : 0;
+        double sum = !is_max ? 0 : axis.n > 0 ? from[static_cast<size_t>(start)] : kNothing;
         for (int64_t i = 0; i < axis.n; ++i) {
           const double x = from[static_cast<size_t>(start + i * axis.inner)];
           if (!is_max)

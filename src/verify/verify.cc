@@ -46,7 +46,7 @@ class Verifier {
  private:
   static constexpr double kSmallWorkLimit = 3e7;
   static constexpr int kUnboundedTrials = 3;  // as a typical program needs for its bound, and one
-  static constexpr int kWitnessAttempts = 4;
+  static constexpr int kWitnessAttempts = 8;
   // The one trial with multiplicities draws other numbers than those without.
   static constexpr uint64_t kMultiplicityStream = 77;
   enum class Domain : uint8_t { NotExamined, Examined, Objection };

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "interp/domain_field.h"
 #include "interp/evaluator.h"
 #include "verify/domain_error.h"
@@ -48,11 +51,39 @@ Result<BoundedOutputs> evaluate_with_bounds(const ir::Graph& graph,
   return result;
 }
 
+namespace {
+
+/// Ordinary sizes first, then those around which a literal of either program makes a difference: a
+/// bound of a clamp, something added under a root.
+std::vector<double> scales_of(const ir::Graph& reference, const ir::Graph& candidate) {
+  constexpr size_t kMost = 8;
+  std::vector<double> scales = {0.5, 1.5};
+  const auto add = [&](double scale) {
+    const bool is_known = std::any_of(scales.begin(), scales.end(), [&](double known) {
+      return scale > 0.7 * known && scale < 1.5 * known;
+    });
+    if (!is_known && scales.size() < kMost) scales.push_back(scale);
+  };
+  for (const ir::Graph* graph : {&reference, &candidate})
+    for (const ir::Op& op : graph->ops)
+      for (double scalar : op.attrs.scalars) {
+        const double size = std::fabs(scalar);
+        if (size == 0 || !std::isfinite(size)) continue;
+        add(2 * size);
+        add(std::sqrt(size));
+      }
+  return scales;
+}
+
+}  // namespace
+
 Result<std::optional<Witness>> find_witness(const ir::Graph& reference, const ir::Graph& candidate,
                                             const std::vector<size_t>& order, uint64_t seed,
                                             int attempts) {
-  for (int attempt = 0; attempt < attempts; ++attempt) {
-    const double scale = attempt % 2 == 0 ? 0.5 : 1.5;
+  const std::vector<double> scales = scales_of(reference, candidate);
+  const int all_attempts = attempts * static_cast<int>(scales.size()) / 2;
+  for (int attempt = 0; attempt < all_attempts; ++attempt) {
+    const double scale = scales[static_cast<size_t>(attempt) % scales.size()];
     const uint64_t own_seed = interp::mix(seed, static_cast<uint64_t>(attempt));
     const std::vector<interp::TensorF64> inputs = witness_inputs(reference, own_seed, scale);
     MIRAGE_TRY(const BoundedOutputs a, evaluate_with_bounds(reference, inputs));

@@ -22,8 +22,8 @@ struct BoundedOutputs {
 Result<BoundedOutputs> evaluate_with_bounds(const ir::Graph& graph,
                                             std::span<const interp::TensorF64> inputs);
 
-/// A witness among a few random inputs, or nothing. Output i of the reference is compared with
-/// output order[i] of the candidate.
+/// A witness among a few random inputs (so many of each two scales), or nothing. Output i of the
+/// reference is compared with output order[i] of the candidate.
 Result<std::optional<Witness>> find_witness(const ir::Graph& reference, const ir::Graph& candidate,
                                             const std::vector<size_t>& order, uint64_t seed,
                                             int attempts);

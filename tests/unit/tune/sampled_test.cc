@@ -171,6 +171,16 @@ TEST(SampledBounds, NoClaimNearAPoleOrAfterOverflow) {
   EXPECT_LT(reference[0].bounds[1], 0.1);
 }
 
+TEST(SampledBounds, ReductionsOverNothing) {
+  const ir::GraphPtr program =
+      parsed("(%x: f32[0,3]) -> f32[1,3], f32[1,3]",
+             "%e = exp %x\n%m = max %e axis=0\n%s = sum %e axis=0\nreturn %m, %s");
+  const auto inputs = *make_inputs(*program, Family::Ordinary, 1);
+  const auto sampled = sharpened(program, inputs);
+  EXPECT_EQ(sampled[0].values, std::vector<double>(3, -INFINITY));
+  EXPECT_EQ(sampled[1].values, std::vector<double>(3, 0.0));
+}
+
 TEST(SampledBounds, NeverAboveTheOthersAndLeftAloneAtTheDeadline) {
   const ir::GraphPtr program = parsed(kCases[0].signature, kCases[0].right[0]);
   const auto inputs = *make_inputs(*program, Family::Ordinary, 1);

@@ -651,6 +651,11 @@ MIRAGE_ROWS(
         "return (add %x, %y)", Unknown},
     Row{"maximum_is_not_distributive", kXY, "return (mul 2, (maximum %x, %y))",
         "return (maximum %x, (mul 2, %y))", Different},
+    Row{"relu_with_a_bound", kX, "return (relu %x)", "return (minimum (relu %x), 300)", Different},
+    Row{"relu_with_a_far_bound", kX, "return (relu %x)", "return (clamp %x lo=0 hi=1e30)",
+        Different},
+    Row{"a_tiny_summand_under_a_root", kX, "return (sqrt (add (square %x), 1e-30))",
+        "return (sqrt (square %x))", Different},
     Row{"maximum_shifted", kX, "return (max (add %x, 3) axis=1)", "return (add (max %x axis=1), 3)",
         Unknown});
 
