@@ -36,15 +36,16 @@ MIRAGE_KIT void call(void (*kernel)(Parameters...), Arguments arguments) {
 
 }  // namespace mirage::host
 
-#define MIRAGE_HOST_KERNEL(name)                                                           \
-  extern "C" __global__ __attribute__((no_sanitize("thread"))) void mirage_host_call_##name(const mirage::cuda::TensorMap* maps,  \
-                                                     void* const* buffers) {               \
-    mirage::host::call(mirage::cuda::name, {maps, buffers});                                \
+#define MIRAGE_HOST_KERNEL(name)                                                             \
+  extern "C" __global__ __attribute__((no_sanitize("thread"))) void mirage_host_call_##name( \
+      const mirage::cuda::TensorMap* maps, void* const* buffers) {                           \
+    mirage::host::call(mirage::cuda::name, {maps, buffers});                                 \
   }
 
-#define MIRAGE_HOOK extern "C" __attribute__((no_sanitize("thread"), visibility("hidden"), used)) void
-#define MIRAGE_ACCESS(name, bytes, kind)                                                  \
-  MIRAGE_HOOK name(void* at) {                                                              \
+#define MIRAGE_HOOK \
+  extern "C" __attribute__((no_sanitize("thread"), visibility("hidden"), used)) void
+#define MIRAGE_ACCESS(name, bytes, kind)                                                         \
+  MIRAGE_HOOK name(void* at) {                                                                   \
     mirage_host_kit->access(at, bytes, mirage::host::Access::kind, __builtin_return_address(0)); \
   }
 MIRAGE_ACCESS(__tsan_read1, 1, Read)

@@ -30,7 +30,7 @@ struct MatricesLane {
   uint32_t* words;  // 4
 };
 struct ProductLane {
-  float* c;  // 4
+  float* c;           // 4
   const uint32_t* a;  // 4
   uint32_t b[2];
 };

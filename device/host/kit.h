@@ -24,7 +24,9 @@ MIRAGE_KIT float exp2_approximate(float x) {
   return result < 0x1p-126f ? 0.0f : result;
 }
 MIRAGE_KIT float larger_or_nan(float a, float b) { return a != a ? a : b != b ? b : a > b ? a : b; }
-MIRAGE_KIT float smaller_or_nan(float a, float b) { return a != a ? a : b != b ? b : a < b ? a : b; }
+MIRAGE_KIT float smaller_or_nan(float a, float b) {
+  return a != a ? a : b != b ? b : a < b ? a : b;
+}
 
 // ---- memory ----
 
@@ -41,8 +43,7 @@ MIRAGE_KIT uint32_t shared_address(const void* data) {
   return mirage_host_kit->shared_address(data);
 }
 MIRAGE_KIT uint32_t load_shared(uint32_t address) {
-  return *static_cast<const uint32_t*>(
-      mirage_host_kit->at_shared(address, 4, host::Access::Read));
+  return *static_cast<const uint32_t*>(mirage_host_kit->at_shared(address, 4, host::Access::Read));
 }
 MIRAGE_KIT void load_shared(uint32_t (&r)[4], uint32_t address) {
   const auto* const from =

@@ -62,8 +62,8 @@ MIRAGE_KIT T __shfl_sync(unsigned lanes, T value, int source) {
 }
 template <class T>
 MIRAGE_KIT T __shfl_xor_sync(unsigned lanes, T value, int mask) {
-  return mirage::host::shuffle(lanes, value,
-                               static_cast<int>((mirage_host_kit->thread % 32) ^ static_cast<unsigned>(mask)));
+  return mirage::host::shuffle(
+      lanes, value, static_cast<int>((mirage_host_kit->thread % 32) ^ static_cast<unsigned>(mask)));
 }
 MIRAGE_KIT int __any_sync(unsigned lanes, int vote) {
   mirage::host::AnyLane lane{vote};

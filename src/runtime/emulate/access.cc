@@ -50,8 +50,7 @@ void Machine::access(const void* at, uint32_t bytes, host::Access access, const 
     access_shared(*running_, *running_->block, offset, bytes, access);
     return;
   }
-  if (Region* const region = memory_.find(at))
-    return access_global(*region, at, bytes, access);
+  if (Region* const region = memory_.find(at)) return access_global(*region, at, bytes, access);
   if (access == host::Access::Read && constants_.contains(at)) return;
   fault(fmt::format("{} {} bytes of memory that is no one's", verb(access), bytes));
 }
@@ -91,9 +90,8 @@ bool Machine::access_shared(const Thread& thread, Block& block, uint32_t offset,
   const bool is_inside = offset + bytes <= SharedWindow::kLaunch + window.launch_bytes;
   std::optional<Conflict> conflict = Conflict{Trouble::Outside};
   if (is_inside)
-    conflict = access == host::Access::Write
-                   ? window.shadow.write(offset, bytes, accessor(thread))
-                   : window.shadow.read(offset, bytes, accessor(thread));
+    conflict = access == host::Access::Write ? window.shadow.write(offset, bytes, accessor(thread))
+                                             : window.shadow.read(offset, bytes, accessor(thread));
   if (conflict) fault_of(thread, sentence(*conflict, verb(access), bytes, window.name_of(offset)));
   return !conflict;
 }

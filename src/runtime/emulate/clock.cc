@@ -25,8 +25,8 @@ Seen joined(const Seen& a, const Seen& b) {
 Seen Joins::join(const Seen& a, const Seen& b) {
   if (a == b || !b) return a;
   if (!a) return b;
-  const auto bits = reinterpret_cast<uintptr_t>(a.get()) / 16 * 31 +
-                    reinterpret_cast<uintptr_t>(b.get()) / 16;
+  const auto bits =
+      reinterpret_cast<uintptr_t>(a.get()) / 16 * 31 + reinterpret_cast<uintptr_t>(b.get()) / 16;
   Known& known = known_[(bits ^ bits >> 6) % known_.size()];
   if (known.a != a || known.b != b) known = {a, b, joined(a, b)};
   return known.both;

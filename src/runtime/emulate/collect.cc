@@ -37,7 +37,7 @@ void Machine::collect(Collective what, uint32_t lanes, void* operands) {
   Warp& warp = running_->block->warps[first / kLanes];
   if (warp.arrived > 0 && warp.what != what)
     return fault(fmt::format("at {}, while other lanes of the warp are at {}", words_for(what),
-                      words_for(warp.what)));
+                             words_for(warp.what)));
   warp.what = what;
   warp.operands[lane] = operands;
   if (what == Collective::Sync)

@@ -148,7 +148,8 @@ void Machine::land_source(const Copy& copy) {
   if (region == nullptr || region->is_constant) return;
   const Accessor who{copy.epoch, *copy.seen, cluster_};
   const size_t offset = region->offset_of(copy.map.base);
-  if (const auto conflict = region->shadow.read(offset, static_cast<size_t>(copy.map.element_bytes), who))
+  if (const auto conflict =
+          region->shadow.read(offset, static_cast<size_t>(copy.map.element_bytes), who))
     report("a copy: " + sentence(*conflict, "reads", static_cast<uint32_t>(copy.map.element_bytes),
                                  region->name));
 }

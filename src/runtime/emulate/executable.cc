@@ -28,12 +28,16 @@ codegen::SourceUnit as_host_text(const codegen::SourceUnit& unit) {
   codegen::SourceUnit host;
   host.target = unit.target;
   // Accesses are calls of functions that the text brings along: the sanitizer's library stays out.
-  host.options = {"-std=c++20", "-O1",
-                  "-g1",        "-fsanitize=thread",
-                  "-nodefaultlibs", "-fno-strict-aliasing",
+  host.options = {"-std=c++20",
+                  "-O1",
+                  "-g1",
+                  "-fsanitize=thread",
+                  "-nodefaultlibs",
+                  "-fno-strict-aliasing",
                   "-ffp-contract=off"};
-  host.text = "#define MIRAGE_HOST_KIT\n#include \"mirage/host/language.h\"\n#line 1 \"program.cu\"\n" +
-              unit.text + "#include \"mirage/host/entry.h\"\n";
+  host.text =
+      "#define MIRAGE_HOST_KIT\n#include \"mirage/host/language.h\"\n#line 1 \"program.cu\"\n" +
+      unit.text + "#include \"mirage/host/entry.h\"\n";
   for (const codegen::Entry& entry : unit.entries)
     host.text += fmt::format("MIRAGE_HOST_KERNEL({})\n", entry.name);
   return host;
@@ -65,7 +69,7 @@ Span span_of(const void* function) {
 /// One view's bytes in the machine's memory, holes between elements included.
 struct Mirror {
   Region* region = nullptr;
-  std::byte* host = nullptr;  // the lowest address
+  std::byte* host = nullptr;    // the lowest address
   std::byte* origin = nullptr;  // of index 0, in the region
 
   static Mirror make(emulate::GlobalMemory& memory, const TensorView& view, std::string name,
@@ -95,8 +99,8 @@ class Emulated final : public Executable {
  public:
   using Kernel = void (*)(const emulate::TensorMap*, void* const*);
 
-  Emulated(Handle handle, codegen::SourceUnit unit, std::vector<Kernel> kernels,
-           host::Kit** kit, const EmulateOptions& options)
+  Emulated(Handle handle, codegen::SourceUnit unit, std::vector<Kernel> kernels, host::Kit** kit,
+           const EmulateOptions& options)
       : handle_(std::move(handle)),
         unit_(std::move(unit)),
         kernels_(std::move(kernels)),
@@ -115,8 +119,8 @@ class Emulated final : public Executable {
                     kernels_.empty() ? Span{} : span_of(reinterpret_cast<void*>(kernels_[0])));
     std::vector<Mirror> in, out;
     for (size_t i = 0; i < inputs.size(); ++i)
-      in.push_back(Mirror::make(machine.memory(), inputs[i], name_of("input", unit_.inputs[i], i),
-                                true));
+      in.push_back(
+          Mirror::make(machine.memory(), inputs[i], name_of("input", unit_.inputs[i], i), true));
     for (size_t i = 0; i < outputs.size(); ++i)
       out.push_back(Mirror::make(machine.memory(), outputs[i],
                                  name_of("output", unit_.outputs[i], i), false));
@@ -176,8 +180,8 @@ class Emulated final : public Executable {
 }  // namespace
 
 Result<std::shared_ptr<const Executable>> load_emulated(const codegen::SourceUnit& unit,
-                                                  const CompileOptions& options,
-                                                  const EmulateOptions& emulation) {
+                                                        const CompileOptions& options,
+                                                        const EmulateOptions& emulation) {
   if (unit.language != codegen::Language::Cuda)
     return unsupported("target {}: not CUDA", unit.target);
   MIRAGE_TRY(const std::string path, shared_object_of(as_host_text(unit), options));

@@ -61,12 +61,12 @@ void Stacks::start(size_t index, Context& context, void (*entry)(void*), void* a
   *--top = nullptr;
   *--top = nullptr;  // calls want a multiple of 16 here
   *--top = reinterpret_cast<void*>(&mirage_begin_fiber);
-  *--top = nullptr;                           // rbp
-  *--top = nullptr;                           // rbx
-  *--top = reinterpret_cast<void*>(entry);    // r12
-  *--top = argument;                          // r13
-  *--top = nullptr;                           // r14
-  *--top = nullptr;                           // r15
+  *--top = nullptr;                         // rbp
+  *--top = nullptr;                         // rbx
+  *--top = reinterpret_cast<void*>(entry);  // r12
+  *--top = argument;                        // r13
+  *--top = nullptr;                         // r14
+  *--top = nullptr;                         // r15
   context.stack = top;
 }
 

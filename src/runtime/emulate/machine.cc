@@ -199,7 +199,8 @@ void Machine::sync_block() {
   if (++block.arrived < static_cast<uint32_t>(launch_.threads)) return wait(Wait::Block);
   block.arrived = 0;
   const Seen all = block.gathering.finish(joins_);
-  let_go(Wait::Block, [&](const Thread& thread) { return thread.block == &block; }, &all);
+  let_go(
+      Wait::Block, [&](const Thread& thread) { return thread.block == &block; }, &all);
 }
 
 void Machine::sync_cluster() {
@@ -207,7 +208,8 @@ void Machine::sync_cluster() {
   if (++cluster_arrived_ < threads_.size()) return wait(Wait::Cluster);
   cluster_arrived_ = 0;
   const Seen all = cluster_gathering_.finish(joins_);
-  let_go(Wait::Cluster, [](const Thread&) { return true; }, &all);
+  let_go(
+      Wait::Cluster, [](const Thread&) { return true; }, &all);
 }
 
 // ---- messages ----
@@ -240,10 +242,11 @@ std::string Machine::reason(const Thread& thread) const {
       break;
   }
   const Barrier& barrier = thread.block->barriers.at(thread.barrier);
-  return fmt::format("wait for parity {} of the barrier at {}: its phase {} lacks {} of {} arrivals "
-                     "and {} bytes",
-                     thread.parity, thread.block->window.name_of(thread.barrier), barrier.phase,
-                     barrier.missing, barrier.count, barrier.missing_bytes);
+  return fmt::format(
+      "wait for parity {} of the barrier at {}: its phase {} lacks {} of {} arrivals "
+      "and {} bytes",
+      thread.parity, thread.block->window.name_of(thread.barrier), barrier.phase, barrier.missing,
+      barrier.count, barrier.missing_bytes);
 }
 
 /// Neighbours that wait for the same are named together.

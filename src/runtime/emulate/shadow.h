@@ -12,13 +12,13 @@ namespace mirage::runtime::emulate {
 
 /// Why an access is a fault.
 enum class Trouble : uint8_t {
-  Outside,         // memory that is no one's
-  Unwritten,       // a read of what nobody wrote
-  InFlight,        // a copy has been asked for and may not be there
-  IsBarrier,       // the memory of a barrier
-  WrittenBefore,   // by `other`, without a barrier between
-  ReadBefore,      // and now written
-  OtherBlocks,     // blocks that do not wait for each other, one of them writes
+  Outside,        // memory that is no one's
+  Unwritten,      // a read of what nobody wrote
+  InFlight,       // a copy has been asked for and may not be there
+  IsBarrier,      // the memory of a barrier
+  WrittenBefore,  // by `other`, without a barrier between
+  ReadBefore,     // and now written
+  OtherBlocks,    // blocks that do not wait for each other, one of them writes
 };
 
 struct Conflict {

@@ -42,7 +42,8 @@ void distribute_matrices(const Operands& lanes, const MatrixRows& rows, bool is_
       for (int e = 0; e < 2; ++e) {
         const int outer = lane / 4, inner = lane % 4 * 2 + e;
         const int row = is_transposed ? inner : outer, column = is_transposed ? outer : inner;
-        const uint16_t element = rows[static_cast<size_t>(matrix) * 8 + static_cast<size_t>(row)][column];
+        const uint16_t element =
+            rows[static_cast<size_t>(matrix) * 8 + static_cast<size_t>(row)][column];
         pair |= static_cast<uint32_t>(element) << (16 * e);
       }
       lane_of<host::MatricesLane>(lanes, lane).words[matrix] = pair;
