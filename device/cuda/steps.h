@@ -149,7 +149,8 @@ __device__ V reduce_part(int64_t row, int64_t cols, int member, int members, con
 }
 
 /// out[row * out_stride] = Op over the columns of f(inputs(row, col)...). A warp, or as many as
-/// there are for each row; partial results of warps are combined in their order.
+/// there are for each row (then all rows are done at once); partial results of warps are combined
+/// in their order.
 template <class V, class Op, class D, class F, class... Inputs>
 __device__ void reduce_chain_rows(int64_t rows, int64_t cols, D* out, int64_t out_stride,
                                   const Finish<V>& finish, const F& f, Inputs... inputs) {
@@ -174,7 +175,6 @@ __device__ void reduce_chain_rows(int64_t rows, int64_t cols, D* out, int64_t ou
     }
     if (works && member == 0 && lane() == 0)
       finish.template store<Op>(value, out + row * out_stride);
-    if (members > 1) sync();
   }
   sync();
 }

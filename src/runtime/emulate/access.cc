@@ -125,18 +125,26 @@ Machine::Block* Machine::block_at(uint32_t address) {
   return nullptr;
 }
 
+/// Whether another block's memory is there, and stays: end_thread() looks at the visits.
+bool Machine::may_visit(const Thread& thread, Block& block, host::Access access) {
+  const size_t of_block = threads_.size() / blocks_.size();
+  const auto first = static_cast<Component>(block.rank * of_block);
+  if (!has_seen(*thread.seen, {1, first}))
+    fault_of(thread, fmt::format("{} shared memory of block {}, which may not have begun",
+                                 verb(access), block.index));
+  else if (block.ended > 0)
+    fault_of(thread, fmt::format("{} shared memory of block {}, which has ended", verb(access),
+                                 block.index));
+  block.visits.resize(threads_.size());
+  block.visits[thread.component] = thread.now;
+  return !has_fault();
+}
+
 void* Machine::at_shared_of(const Thread& thread, uint32_t address, uint32_t bytes,
                             host::Access access) {
   Block* const block = block_at(address);
   if (block == nullptr) return nullptr;
-  if (block != thread.block) {
-    const size_t of_block = threads_.size() / blocks_.size();
-    if (!has_seen(*thread.seen, {1, static_cast<Component>(block->rank * of_block)}))
-      fault_of(thread,
-               fmt::format("{} shared memory of a block that may not have begun", verb(access)));
-    if (block->ended > 0)
-      fault_of(thread, fmt::format("{} shared memory of a block that has ended", verb(access)));
-  }
+  if (block != thread.block && !may_visit(thread, *block, access)) return nullptr;
   const uint32_t offset = address % SharedWindow::kBytes;
   if (!access_shared(thread, *block, offset, bytes, access)) return nullptr;
   return block->window.memory + offset;

@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "runtime/cpu/compile.h"
+#include "runtime/cpu/find_compiler.h"
 #include "runtime/emulate/machine.h"
 #include "util/check.h"
 
@@ -24,7 +25,7 @@ struct Closer {
 using Handle = std::unique_ptr<void, Closer>;
 
 /// The text between what the CUDA compiler has built in and how its kernels are called.
-codegen::SourceUnit as_host_text(const codegen::SourceUnit& unit) {
+codegen::SourceUnit as_host_text(const codegen::SourceUnit& unit, const Compiler& compiler) {
   codegen::SourceUnit host;
   host.target = unit.target;
   // Accesses are calls of functions that the text brings along: the sanitizer's library stays out.
@@ -32,12 +33,19 @@ codegen::SourceUnit as_host_text(const codegen::SourceUnit& unit) {
                   "-O1",
                   "-g1",
                   "-fsanitize=thread",
+                  "-ftrivial-auto-var-init=pattern",
                   "-nodefaultlibs",
                   "-fno-strict-aliasing",
                   "-ffp-contract=off"};
+  // Clang leaves reads out where the same place is written next.
+  if (compiler.version.find("clang") != std::string::npos)
+    host.options.insert(host.options.end(), {"-mllvm", "-tsan-instrument-read-before-write=1"});
+  host.prelude =
+      "#define MIRAGE_HOST_KIT\n"
+      "#include \"mirage/host/language.h\"\n"
+      "#include \"mirage/host/kit.h\"\n";
   host.text =
-      "#define MIRAGE_HOST_KIT\n#include \"mirage/host/language.h\"\n#line 1 \"program.cu\"\n" +
-      unit.text + "#include \"mirage/host/entry.h\"\n";
+      host.prelude + "#line 1 \"program.cu\"\n" + unit.text + "#include \"mirage/host/entry.h\"\n";
   for (const codegen::Entry& entry : unit.entries)
     host.text += fmt::format("MIRAGE_HOST_KERNEL({})\n", entry.name);
   return host;
@@ -184,7 +192,11 @@ Result<std::shared_ptr<const Executable>> load_emulated(const codegen::SourceUni
                                                         const EmulateOptions& emulation) {
   if (unit.language != codegen::Language::Cuda)
     return unsupported("target {}: not CUDA", unit.target);
-  MIRAGE_TRY(const std::string path, shared_object_of(as_host_text(unit), options));
+  CompileOptions found = options;
+  MIRAGE_TRY(found.found, compiler_of(options));
+  const codegen::SourceUnit text = as_host_text(unit, *found.found);
+  MIRAGE_TRY_VOID(precompile(text, found));
+  MIRAGE_TRY(const std::string path, shared_object_of(text, found));
   Handle handle(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL));
   if (!handle) return fail(Code::Io, "cannot load {}: {}", path, dlerror());
   auto** const kit = static_cast<host::Kit**>(dlsym(handle.get(), "mirage_host_kit"));

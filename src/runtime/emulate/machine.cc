@@ -159,6 +159,14 @@ void Machine::thread_main(void* machine) {
 void Machine::end_thread() {
   Block& block = *running_->block;
   --living_;
+  for (size_t i = 0; i < block.visits.size(); ++i) {
+    const Epoch visit{block.visits[i], static_cast<Component>(i)};
+    if (!has_seen(*running_->seen, visit))
+      return fault(
+          fmt::format("ends, while {} may not have done with its shared memory; no "
+                      "barrier is between",
+                      name_of(visit)));
+  }
   if (++block.ended == static_cast<uint32_t>(launch_.threads))
     for (const Copy& copy : copies_)
       if (copy.block == &block)

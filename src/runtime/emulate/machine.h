@@ -94,6 +94,7 @@ class Machine {
     uint32_t rank = 0;
     int64_t index = 0;
     uint32_t arrived = 0, ended = 0;
+    Clock visits{};  // of threads of other blocks: their last access to this one's memory
     Gathering gathering{};
     std::vector<Warp> warps{};
     std::map<const void*, uint32_t> arrays{};  // offsets by tag
@@ -161,6 +162,7 @@ class Machine {
   uint32_t remote_address(uint32_t address, int rank);
   /// Null after a fault.
   Block* block_at(uint32_t address);
+  bool may_visit(const Thread& thread, Block& block, host::Access access);
   void* at_shared_of(const Thread& thread, uint32_t address, uint32_t bytes, host::Access access);
   void* at_shared(uint32_t address, uint32_t bytes, host::Access access) {
     return at_shared_of(*running_, address, bytes, access);
