@@ -67,6 +67,8 @@ void Machine::access_global(Region& region, const void* at, uint32_t bytes, host
   if (region.is_constant) {
     if (access == host::Access::Write)
       fault(fmt::format("writes {} bytes at {}: not an output", bytes, place()));
+    else if (region.shadow.find(offset, bytes, CellState::Outside))
+      fault(sentence({Trouble::Outside}, verb(access), bytes, place()));
     return;
   }
   const Accessor who = accessor(*running_);

@@ -74,33 +74,65 @@ Span span_of(const void* function) {
   return search.found;
 }
 
-/// One view's bytes in the machine's memory, holes between elements included.
-struct Mirror {
-  Region* region = nullptr;
-  std::byte* host = nullptr;    // the lowest address
-  std::byte* origin = nullptr;  // of index 0, in the region
-
-  static Mirror make(emulate::GlobalMemory& memory, const TensorView& view, std::string name,
-                     bool is_input) {
+/// A view's elements in the machine's memory, at the same distances; what is between them is no
+/// one's.
+class Mirror {
+ public:
+  Mirror(emulate::GlobalMemory& memory, const TensorView& view, std::string name, bool is_input)
+      : view_(view), element_(static_cast<size_t>(ir::bytes_of(view.dtype))) {
+    for (const int64_t extent : view.shape) count_ *= static_cast<size_t>(extent);
     size_t bytes = 0, below = 0;
-    bool is_empty = false;
-    for (const int64_t extent : view.shape) is_empty |= extent == 0;
-    if (!is_empty) {
+    if (count_ > 0) {
       const auto [low, high] = reach_of(view.shape, view.strides);
-      const int64_t element = ir::bytes_of(view.dtype);
-      below = static_cast<size_t>(-low * element);
-      bytes = static_cast<size_t>((high - low + 1) * element);
+      below = static_cast<size_t>(-low) * element_;
+      bytes = static_cast<size_t>(high - low + 1) * element_;
     }
-    Mirror mirror;
-    mirror.region = &memory.add(std::move(name), bytes, is_input);
-    mirror.host = static_cast<std::byte*>(view.data) - below;
-    mirror.origin = mirror.region->begin + below;
-    if (is_input && bytes > 0) std::memcpy(mirror.region->begin, mirror.host, bytes);
-    return mirror;
+    region_ = &memory.add(std::move(name), bytes, is_input);
+    origin_ = region_->begin + below;
+    const auto state = is_input ? emulate::CellState::Written : emulate::CellState::Unwritten;
+    if (bytes > count_ * element_) {
+      region_->shadow.set(0, bytes, emulate::CellState::Outside);
+      for_each([&](ptrdiff_t at) {
+        region_->shadow.set(region_->offset_of(origin_ + at), element_, state);
+      });
+    }
+    if (is_input) for_each([&](ptrdiff_t at) { std::memcpy(origin_ + at, data() + at, element_); });
   }
-  void fetch() const {
-    if (region->bytes > 0) std::memcpy(host, region->begin, region->bytes);
+
+  /// The address of index 0.
+  std::byte* origin() const { return origin_; }
+
+  /// RunFailed if kernels left out an element.
+  Result<void> fetch() const {
+    if (const auto at = region_->shadow.find(0, region_->bytes, emulate::CellState::Unwritten))
+      return fail(Code::RunFailed, "{} + {}: nobody wrote it", region_->name, *at);
+    for_each([&](ptrdiff_t at) { std::memcpy(data() + at, origin_ + at, element_); });
+    return {};
   }
+
+ private:
+  std::byte* data() const { return static_cast<std::byte*>(view_.data); }
+
+  /// f of each element's distance from index 0 in bytes.
+  template <class F>
+  void for_each(const F& f) const {
+    std::vector<int64_t> index(view_.shape.size(), 0);
+    int64_t at = 0;  // elements
+    for (size_t i = 0; i < count_; ++i) {
+      f(static_cast<ptrdiff_t>(at) * static_cast<ptrdiff_t>(element_));
+      for (size_t axis = index.size(); axis-- > 0;) {
+        at += view_.strides[axis];
+        if (++index[axis] < view_.shape[axis]) break;
+        at -= view_.strides[axis] * view_.shape[axis];
+        index[axis] = 0;
+      }
+    }
+  }
+
+  TensorView view_;
+  size_t element_, count_ = 1;
+  Region* region_ = nullptr;
+  std::byte* origin_ = nullptr;
 };
 
 class Emulated final : public Executable {
@@ -127,18 +159,16 @@ class Emulated final : public Executable {
                     kernels_.empty() ? Span{} : span_of(reinterpret_cast<void*>(kernels_[0])));
     std::vector<Mirror> in, out;
     for (size_t i = 0; i < inputs.size(); ++i)
-      in.push_back(
-          Mirror::make(machine.memory(), inputs[i], name_of("input", unit_.inputs[i], i), true));
+      in.emplace_back(machine.memory(), inputs[i], name_of("input", unit_.inputs[i], i), true);
     for (size_t i = 0; i < outputs.size(); ++i)
-      out.push_back(Mirror::make(machine.memory(), outputs[i],
-                                 name_of("output", unit_.outputs[i], i), false));
+      out.emplace_back(machine.memory(), outputs[i], name_of("output", unit_.outputs[i], i), false);
     Region& workspace =
         machine.memory().add("workspace", static_cast<size_t>(unit_.workspace_bytes), false);
     const auto buffers = buffer_addresses<void*>(
-        unit_, [&](size_t i) { return in[i].origin; }, [&](size_t i) { return out[i].origin; },
+        unit_, [&](size_t i) { return in[i].origin(); }, [&](size_t i) { return out[i].origin(); },
         [&](int64_t offset) { return workspace.begin + offset; });
     for (size_t i = 0; i < unit_.entries.size(); ++i) MIRAGE_TRY_VOID(launch(machine, i, buffers));
-    for (const Mirror& mirror : out) mirror.fetch();
+    for (const Mirror& mirror : out) MIRAGE_TRY_VOID(mirror.fetch());
     return {};
   }
 

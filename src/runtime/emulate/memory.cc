@@ -14,7 +14,7 @@ Region& GlobalMemory::add(std::string name, size_t bytes, bool is_constant) {
   std::memset(memory.get(), kPoison, all);
   std::byte* begin = memory.get() + kAround;
   begin += (kAlignment - reinterpret_cast<uintptr_t>(begin) % kAlignment) % kAlignment;
-  Shadow shadow(is_constant ? 0 : bytes, CellState::Unwritten);
+  Shadow shadow(bytes, is_constant ? CellState::Written : CellState::Unwritten);
   regions_.push_back(
       {std::move(name), begin, bytes, is_constant, std::move(shadow), std::move(memory)});
   return regions_.back();

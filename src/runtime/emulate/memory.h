@@ -18,8 +18,8 @@ struct Region {
   std::string name;
   std::byte* begin;
   size_t bytes;
-  bool is_constant;  // kernels must not write it, and all of it may be read
-  Shadow shadow;
+  bool is_constant;  // kernels must not write it
+  Shadow shadow;     // of constants: what is not Outside may be read
   std::unique_ptr<std::byte[]> memory;
 
   size_t offset_of(const void* address) const {

@@ -10,6 +10,13 @@ void Shadow::set(size_t begin, size_t bytes, CellState state) {
   for (size_t i = first; i < end; ++i) cells_[i] = Cell{.state = state};
 }
 
+std::optional<size_t> Shadow::find(size_t begin, size_t bytes, CellState state) const {
+  const size_t end = std::min(cells_.size(), (begin + bytes + 1) / kBytesPerCell);
+  for (size_t i = begin / kBytesPerCell; i < end; ++i)
+    if (cells_[i].state == state) return i * kBytesPerCell;
+  return {};
+}
+
 void Shadow::land(size_t begin, size_t bytes) {
   for (size_t i = begin / kBytesPerCell; i < (begin + bytes) / kBytesPerCell; ++i)
     cells_[i].state = CellState::Written;

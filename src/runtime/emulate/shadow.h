@@ -44,6 +44,8 @@ class Shadow {
 
   /// Forgets who accessed it.
   void set(size_t begin, size_t bytes, CellState state);
+  /// The first cell of this state in some bytes, as an offset.
+  std::optional<size_t> find(size_t begin, size_t bytes, CellState state) const;
   /// A copy is there: InFlight becomes Written.
   void land(size_t begin, size_t bytes);
   /// Clusters from this number on belong to a new launch.

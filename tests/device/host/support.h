@@ -5,7 +5,11 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <future>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "codegen/emit.h"
 #include "ir/text.h"
@@ -37,10 +41,22 @@ class Cache {
   runtime::CompileOptions options_;
 };
 
+inline std::string read(const std::filesystem::path& file) {
+  std::ifstream in(file);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
 inline ir::GraphPtr parsed(const std::string& text) {
   const auto graphs = ir::parse(text);
   EXPECT_TRUE(graphs) << graphs.error().message << '\n' << text;
   return graphs ? (*graphs)[0] : nullptr;
+}
+
+/// How the generator makes a kernel.
+inline std::string_view form_of(const lower::KernelPlan& plan) {
+  if (plan.pipeline) return plan.pipeline->blocks > 1 ? "loop of a cluster" : "loop";
+  if (plan.rows) return plan.rows->cluster > 1 ? "rows of a cluster" : "rows";
+  return "steps";
 }
 
 inline Result<tune::Suite> suite_of(const ir::GraphPtr& graph) {
@@ -81,10 +97,23 @@ inline Result<void> run(const runtime::Executable& executable, const tune::Suite
   }
   return {};
 }
-inline Result<void> run(const codegen::SourceUnit& unit, const tune::Suite& suite,
-                        size_t most_cases, const runtime::CompileOptions& options) {
-  MIRAGE_TRY(const auto executable, runtime::load_emulated(unit, options, {.seed = seed()}));
-  return run(*executable, suite, most_cases);
+
+using Loaded = Result<std::shared_ptr<const runtime::Executable>>;
+
+/// Units in their order, compiled side by side.
+inline std::vector<Loaded> load(std::span<const codegen::SourceUnit> units,
+                                const runtime::CompileOptions& options) {
+  constexpr size_t kAtOnce = 4;
+  std::vector<std::future<Loaded>> compiling;
+  for (const codegen::SourceUnit& unit : units) {
+    if (compiling.size() >= kAtOnce) compiling[compiling.size() - kAtOnce].wait();
+    compiling.push_back(std::async(std::launch::async, [&] {
+      return runtime::load_emulated(unit, options, {.seed = seed()});
+    }));
+  }
+  std::vector<Loaded> loaded;
+  for (std::future<Loaded>& one : compiling) loaded.push_back(one.get());
+  return loaded;
 }
 
 /// The error with what the compiler said.
