@@ -43,7 +43,11 @@ bool Machine::is_shared(const void* at) const {
 }
 
 void Machine::access(const void* at, uint32_t bytes, host::Access access, const void* caller) {
-  caller_ = caller;
+  check_access(at, bytes, access);
+  if (has_fault()) code_of_fault_ = caller;
+}
+
+void Machine::check_access(const void* at, uint32_t bytes, host::Access access) {
   if (stacks_.contains(running_->component, at)) return;
   if (is_shared(at)) {
     const uint32_t offset = shared_address(at) % SharedWindow::kBytes;
@@ -52,7 +56,7 @@ void Machine::access(const void* at, uint32_t bytes, host::Access access, const 
   }
   if (Region* const region = memory_.find(at)) return access_global(*region, at, bytes, access);
   if (access == host::Access::Read && constants_.contains(at)) return;
-  fault(fmt::format("{} {} bytes of memory that is no one's", verb(access), bytes));
+  fault(fmt::format("{} {} bytes at {}, memory that is no one's", verb(access), bytes, at));
 }
 
 void Machine::access_global(Region& region, const void* at, uint32_t bytes, host::Access access) {
@@ -112,7 +116,7 @@ void* Machine::shared_array(const void* tag, uint32_t bytes, uint32_t alignment)
 uint32_t Machine::shared_address(const void* data) {
   const auto distance = static_cast<const std::byte*>(data) - shared_.get();
   if (!is_shared(data) || distance / SharedWindow::kBytes != running_->block->rank)
-    fault("an address that is not in the block's shared memory");
+    fault(fmt::format("{} is not in the block's shared memory", data));
   return static_cast<uint32_t>(distance);
 }
 
@@ -123,7 +127,8 @@ uint32_t Machine::remote_address(uint32_t address, int rank) {
 Machine::Block* Machine::block_at(uint32_t address) {
   const uint32_t rank = address / SharedWindow::kBytes;
   if (rank < blocks_.size()) return blocks_[rank].get();
-  fault("an address of shared memory beyond the cluster");
+  fault(fmt::format("uses shared memory of block {} of a cluster of {}: beyond the cluster", rank,
+                    blocks_.size()));
   return nullptr;
 }
 

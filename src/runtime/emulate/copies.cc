@@ -103,7 +103,10 @@ void Machine::copy_box(uint32_t to, const void* map, uint32_t barrier_address, c
                        int rank) {
   Barrier* const barrier = own_barrier(barrier_address);
   if (barrier == nullptr) return;
-  if (!barrier->is_ready) return fault("a copy for a barrier that the copy engine may not see yet");
+  if (!barrier->is_ready)
+    return fault(
+        fmt::format("a copy for the barrier at {}, which the copy engine may not see yet",
+                    running_->block->window.name_of(barrier_address % SharedWindow::kBytes)));
   Copy copy{};
   copy.block = running_->block;
   copy.to = to % SharedWindow::kBytes;

@@ -4,12 +4,14 @@
 #include <link.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <mutex>
 
 #include "runtime/cpu/compile.h"
 #include "runtime/cpu/find_compiler.h"
 #include "runtime/emulate/machine.h"
+#include "runtime/process.h"
 #include "util/check.h"
 
 namespace mirage::runtime {
@@ -34,6 +36,7 @@ codegen::SourceUnit as_host_text(const codegen::SourceUnit& unit, const Compiler
                   "-g1",
                   "-fsanitize=thread",
                   "-ftrivial-auto-var-init=pattern",
+                  "-fstack-clash-protection",  // no frame reaches past the page below a stack
                   "-nodefaultlibs",
                   "-fno-strict-aliasing",
                   "-ffp-contract=off"};
@@ -72,6 +75,19 @@ Span span_of(const void* function) {
   };
   dl_iterate_phdr(visit, &search);
   return search.found;
+}
+
+/// Lines of the text that an instruction came from, the innermost function first; empty if there is
+/// no program that knows.
+std::string lines_of(const std::string& object, uintptr_t offset) {
+  constexpr std::chrono::seconds kLimit{5};
+  const auto found =
+      run_process({"addr2line", "-i", "-s", "-e", object, fmt::format("{:#x}", offset)}, kLimit);
+  if (!found || found->status != 0 || found->output.find('?') != std::string::npos) return {};
+  std::string lines = found->output.substr(0, found->output.find_last_not_of('\n') + 1);
+  for (size_t at = 0; (at = lines.find('\n', at)) != std::string::npos;)
+    lines.replace(at, 1, ", called by ");
+  return "at " + lines;
 }
 
 /// A view's elements in the machine's memory, at the same distances; what is between them is no
@@ -139,13 +155,16 @@ class Emulated final : public Executable {
  public:
   using Kernel = void (*)(const emulate::TensorMap*, void* const*);
 
-  Emulated(Handle handle, codegen::SourceUnit unit, std::vector<Kernel> kernels, host::Kit** kit,
-           const EmulateOptions& options)
-      : handle_(std::move(handle)),
+  Emulated(std::string object, Handle handle, codegen::SourceUnit unit, std::vector<Kernel> kernels,
+           host::Kit** kit, const EmulateOptions& options)
+      : object_(std::move(object)),
+        handle_(std::move(handle)),
         unit_(std::move(unit)),
         kernels_(std::move(kernels)),
         kit_(kit),
-        options_(options) {}
+        options_(options) {
+    if (!kernels_.empty()) text_ = span_of(reinterpret_cast<void*>(kernels_[0]));
+  }
 
   const codegen::SourceUnit& source() const override { return unit_; }
 
@@ -155,8 +174,7 @@ class Emulated final : public Executable {
     static std::mutex one_at_a_time;
     const std::lock_guard lock(one_at_a_time);
     *kit_ = &Machine::kit();
-    Machine machine(options_.seed,
-                    kernels_.empty() ? Span{} : span_of(reinterpret_cast<void*>(kernels_[0])));
+    Machine machine(options_.seed, text_);
     std::vector<Mirror> in, out;
     for (size_t i = 0; i < inputs.size(); ++i)
       in.emplace_back(machine.memory(), inputs[i], name_of("input", unit_.inputs[i], i), true);
@@ -186,7 +204,10 @@ class Emulated final : public Executable {
       const auto* const buffer = static_cast<const std::byte*>(buffers[map.buffer]);
       const Region* const region = machine.memory().find(buffer);
       MIRAGE_CHECK(region != nullptr, "a buffer outside the machine's memory");
-      MIRAGE_TRY(maps.emplace_back(), emulate::encode(map, buffer, *region));
+      auto encoded = emulate::encode(map, buffer, *region);
+      if (!encoded)
+        return fail(Code::RunFailed, "kernel {}, {}", entry.name, encoded.error().message);
+      maps.push_back(*encoded);
     }
     std::vector<void*> arguments;
     for (size_t buffer : entry.buffers) {
@@ -205,14 +226,22 @@ class Emulated final : public Executable {
     launch.cluster = entry.cluster;
     launch.threads = entry.threads;
     launch.shared_bytes = static_cast<uint32_t>(entry.scratch_bytes);
-    return machine.launch(launch);
+    auto done = machine.launch(launch);
+    if (done || machine.code_of_fault() == nullptr) return done;
+    const auto code = reinterpret_cast<uintptr_t>(machine.code_of_fault());
+    // The address is that of the next instruction.
+    const std::string lines = lines_of(object_, code - 1 - text_.begin);
+    if (!lines.empty()) done.error().notes.push_back(lines);
+    return done;
   }
 
+  std::string object_;  // file
   Handle handle_;
   codegen::SourceUnit unit_;
   std::vector<Kernel> kernels_;
   host::Kit** kit_;
   EmulateOptions options_;
+  Span text_;  // in memory
 };
 
 }  // namespace
@@ -237,7 +266,8 @@ Result<std::shared_ptr<const Executable>> load_emulated(const codegen::SourceUni
     if (kernel == nullptr) return fail(Code::Io, "{} lacks kernel {}", path, entry.name);
     kernels.push_back(reinterpret_cast<Emulated::Kernel>(kernel));
   }
-  return std::make_shared<Emulated>(std::move(handle), unit, std::move(kernels), kit, emulation);
+  return std::make_shared<Emulated>(path, std::move(handle), unit, std::move(kernels), kit,
+                                    emulation);
 }
 
 }  // namespace mirage::runtime

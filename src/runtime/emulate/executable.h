@@ -16,7 +16,8 @@ struct EmulateOptions {
 };
 
 /// CompileFailed carries the compiler's output in its notes. The executable's run() gives RunFailed
-/// for the first fault of a kernel; one run at a time in a process.
+/// for the first fault of a kernel, with the lines of text of an access in its notes; one run at a
+/// time in a process.
 Result<std::shared_ptr<const Executable>> load_emulated(const codegen::SourceUnit& unit,
                                                         const CompileOptions& options = {},
                                                         const EmulateOptions& emulation = {});

@@ -42,6 +42,12 @@ class Stacks {
     return at >= lowest(index) && at < lowest(index) + kBytes;
   }
 
+  /// Whether an address is where the stack has no place any more.
+  bool is_below(size_t index, const void* address) const {
+    const auto* const at = static_cast<const std::byte*>(address);
+    return at >= lowest(index) - kPage && at < lowest(index);
+  }
+
   /// A context in which entry(argument) begins on a stack. It must not return.
   void start(size_t index, Context& context, void (*entry)(void*), void* argument) const;
 

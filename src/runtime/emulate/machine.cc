@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "runtime/emulate/trap.h"
+
 namespace mirage::runtime::emulate {
 namespace {
 
@@ -39,12 +41,17 @@ Machine::Machine(uint64_t seed, Span constants)
 template <class R, class... Parameters, R (Machine::*kFunction)(Parameters...)>
 struct Machine::Call<kFunction> {
   static R call(Parameters... parameters) {
+    Machine& machine = *active().machine;
+    machine.check_stack();
+    machine.is_inside_ = true;
     if constexpr (std::is_void_v<R>) {
-      (active().machine->*kFunction)(parameters...);
-      active().machine->stop_if_faulty();
+      (machine.*kFunction)(parameters...);
+      machine.is_inside_ = false;
+      machine.stop_if_faulty();
     } else {
-      const R result = (active().machine->*kFunction)(parameters...);
-      active().machine->stop_if_faulty();
+      const R result = (machine.*kFunction)(parameters...);
+      machine.is_inside_ = false;
+      machine.stop_if_faulty();
       return result;
     }
   }
@@ -88,6 +95,7 @@ Result<void> Machine::launch(const Launch& launch) {
   MIRAGE_TRY_VOID(stacks_.reserve(count));
   memory_.begin_launch(cluster_ + 1);
   active().machine = this;
+  const TrapGuard guard(on_trap);
   for (int64_t first = 0; first < launch.blocks && !has_fault(); first += launch.cluster) {
     begin_cluster(first);
     run_cluster();
@@ -145,13 +153,17 @@ void Machine::run_cluster() {
     table.threads = static_cast<uint32_t>(launch_.threads);
     table.block = static_cast<uint32_t>(running_->block->index);
     table.rank = running_->block->rank;
+    is_inside_ = false;
     switch_context(scheduler_, running_->context);
+    is_inside_ = true;
+    if (trap_ != 0) fault(words_of_trap());
   }
 }
 
 void Machine::thread_main(void* machine) {
   auto* const self = static_cast<Machine*>(machine);
   self->launch_.kernel(self->launch_.maps, self->launch_.buffers);
+  self->is_inside_ = true;
   self->end_thread();
   self->wait(Wait::Ended);
 }
@@ -187,6 +199,40 @@ void Machine::wake(Thread& thread) {
 /// No frame that owns anything is left on the stacks of fibers.
 void Machine::stop_if_faulty() {
   while (has_fault()) switch_context(running_->context, scheduler_);
+}
+
+// ---- what the processor finds ----
+
+/// The machine runs on the stacks of threads, and must not be what finds their end.
+void Machine::check_stack() {
+  constexpr size_t kNeeded = size_t{16} << 10;
+  const std::byte here{};
+  const auto* const lowest = stacks_.lowest(running_->component);
+  if (static_cast<size_t>(&here - lowest) >= kNeeded) return;
+  on_trap(SIGSEGV, lowest - 1);
+}
+
+/// Called on the stack of signals: what happened is put in words where there is more of it.
+void Machine::on_trap(int signal, const void* address) {
+  Machine* const machine = active().machine;
+  if (machine == nullptr || machine->is_inside_) return;
+  machine->trap_ = signal;
+  machine->trap_address_ = address;
+  switch_context(machine->running_->context, machine->scheduler_);
+}
+
+std::string Machine::words_of_trap() const {
+  switch (trap_) {
+    case SIGFPE:
+      return "an integer divided by zero";
+    case SIGILL:
+      return "an instruction that must not be reached";
+    default:
+      break;
+  }
+  if (stacks_.is_below(running_->component, trap_address_))
+    return fmt::format("needs more than {} bytes of stack", Stacks::kBytes);
+  return fmt::format("touches {}, memory that is no one's", trap_address_);
 }
 
 // ---- barriers of blocks and clusters ----

@@ -55,6 +55,9 @@ class Machine {
   /// RunFailed names the first fault. No other machine may run in this thread of the host.
   Result<void> launch(const Launch& launch);
 
+  /// Where in the text the access was that is the first fault; null if that was none.
+  const void* code_of_fault() const { return code_of_fault_; }
+
   /// What generated text calls: the same address for every machine.
   static host::Kit& kit();
 
@@ -125,7 +128,10 @@ class Machine {
   }
   template <auto kFunction>
   struct Call;
+  void check_stack();
   void stop_if_faulty();
+  static void on_trap(int signal, const void* address);
+  std::string words_of_trap() const;
   std::string name_of(const Thread& thread) const;
   std::string name_of(Epoch epoch) const;
   std::string deadlock() const;
@@ -149,6 +155,7 @@ class Machine {
     return {{thread.now, thread.component}, *thread.seen, cluster_};
   }
   void access(const void* at, uint32_t bytes, host::Access access, const void* caller);
+  void check_access(const void* at, uint32_t bytes, host::Access access);
   void access_constant(const void* at, uint32_t bytes, const void* caller);
   void access_global(Region& region, const void* at, uint32_t bytes, host::Access access);
   bool access_shared(const Thread& thread, Block& block, uint32_t offset, uint32_t bytes,
@@ -200,7 +207,10 @@ class Machine {
   Thread* running_ = nullptr;
   Context scheduler_{};
   std::string fault_;
-  const void* caller_ = nullptr;  // of the last access: code of the text
+  const void* code_of_fault_ = nullptr;
+  bool is_inside_ = false;  // of a call from generated text
+  int trap_ = 0;            // signal that generated text raised
+  const void* trap_address_ = nullptr;
 };
 
 }  // namespace mirage::runtime::emulate

@@ -534,6 +534,39 @@ std::vector<Fault> steps_faults() {
   };
 }
 
+std::vector<Fault> wild_faults() {
+  const std::string begin = "const int64_t item = block_index();";
+  const auto with = [&](const std::string& line) {
+    return std::vector<Edit>{{kIn, begin, begin + "\n  " + line}};
+  };
+  return {
+      {"an address that is no one's", "steps",
+       with("if (item == 1 && thread() == 3) *reinterpret_cast<float*>(64) = 1;"),
+       "block 1, thread 3: writes 4 bytes at 0x40"},
+      {"an address that nobody checks", "steps",
+       with("if (item == 1 && thread() == 3) __builtin_memset(reinterpret_cast<void*>(64 + item), "
+            "1, 4096);"),
+       "block 1, thread 3: touches 0x"},
+      {"no end of calls",
+       "steps",
+       {{kIn, "extern \"C\" __global__",
+         "__device__ __attribute__((noinline)) int deeper(volatile int* n) { volatile int m = *n + "
+         "1; return deeper(&m) + m; }\nextern \"C\" __global__"},
+        {kIn, begin,
+         begin + "\n  volatile int depth = 0; if (item == 1 && thread() == 3) p3_y[0] = "
+                 "deeper(&depth);"}},
+       "block 1, thread 3: needs more than 131072 bytes of stack"},
+      {"a large frame", "steps",
+       with("volatile char frame[1 << 20]; if (item == 1 && thread() == 3) frame[thread()] = 1;"),
+       "block [01], thread .*: needs more than 131072 bytes of stack"},
+      {"a division by zero", "steps",
+       with("volatile int zero = 0; if (item == 1 && thread() == 3) zero = thread() / zero;"),
+       "block 1, thread 3: an integer divided by zero"},
+      {"a trap", "steps", with("if (item == 1 && thread() == 3) __builtin_trap();"),
+       "block 1, thread 3: an instruction that must not be reached"},
+  };
+}
+
 class Planted : public Faults {
  protected:
   void expect_caught(const std::vector<Fault>& faults) {
@@ -558,6 +591,26 @@ class Planted : public Faults {
 TEST_F(Planted, InRings) { expect_caught(ring_faults()); }
 TEST_F(Planted, InClusters) { expect_caught(cluster_faults()); }
 TEST_F(Planted, InRows) { expect_caught(rows_faults()); }
+/// Each is followed by a run of the clean kernel in the same process.
+TEST_F(Planted, NothingEndsTheProcess) {
+  expect_caught(wild_faults());
+  const Mutant clean{"clean", "steps", edited(bases().at("steps"), {})};
+  const auto loaded = load({clean});
+  const auto done = run(clean, loaded[0]);
+  EXPECT_TRUE(done) << done.error().message;
+}
+
+TEST_F(Planted, LinesOfTheTextAreNamed) {
+  Mutant mutant{"a tile that is too long", "steps", bases().at("steps").unit};
+  mutant.unit.text =
+      replaced(mutant.unit.text, "tile_length(65, a1_r, 22)", "tile_length(67, a1_r, 22)");
+  const auto loaded = load({mutant});
+  const auto done = run(mutant, loaded[0]);
+  ASSERT_FALSE(done);
+  ASSERT_EQ(done.error().notes.size(), 1u) << "addr2line found nothing";
+  EXPECT_THAT(done.error().notes[0], testing::MatchesRegex("at gemm.h:[0-9]+.*"));
+}
+
 TEST_F(Planted, InSteps) { expect_caught(steps_faults()); }
 
 }  // namespace
