@@ -2,6 +2,7 @@
 
 #include "codegen/cpu/emit.h"
 #include "codegen/cuda/emit.h"
+#include "codegen/triton/emit.h"
 
 namespace mirage::codegen {
 
@@ -12,7 +13,7 @@ Result<SourceUnit> emit(const lower::Program& program) {
     case lower::Backend::Cuda:
       return emit_cuda(program);
     case lower::Backend::Triton:
-      break;
+      return emit_triton(program);
   }
   return unsupported("target {}: no back end writes for it", program.target.name);
 }

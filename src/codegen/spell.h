@@ -1,6 +1,6 @@
 #pragma once
-// How C++ over device/cpu writes scalars: the one table of spellings, and the domain that turns the
-// bodies of Map operators into text.
+// How the languages write scalars: the one table of spellings, and the domain that turns the bodies
+// of Map operators into text.
 
 #include <string>
 #include <string_view>
@@ -15,8 +15,19 @@ std::string_view type_name(ir::DType dtype);
 /// A number as a C++ expression of type T, exact.
 std::string number(double value);
 
-/// Text of a vector expression for a Map operator on these operands.
+/// The storage type's name in Triton, and in PyTorch, after `tl.` and `torch.`.
+std::string_view triton_type_name(ir::DType dtype);
+
+/// A number as a Python expression, exact as a double.
+std::string python_number(double value);
+
+/// Text of a vector expression of device/cpu or device/cuda for a Map operator on these operands.
 std::string map_text(ir::OpKind kind, const ir::Attrs& attrs,
                      std::span<const std::string> operands);
+
+/// The same for tiles of type `compute` in Triton. The text may call the functions `larger` and
+/// `smaller`, which yield NaN where an operand is.
+std::string triton_text(ir::DType compute, ir::OpKind kind, const ir::Attrs& attrs,
+                        std::span<const std::string> operands);
 
 }  // namespace mirage::codegen

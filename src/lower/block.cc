@@ -103,15 +103,7 @@ class BlockLowering {
   Operand param_tile(size_t index, const ir::Bind& bind, const Lengths& lengths) const {
     const Param& param = plan_.params[index];
     Operand operand{Space::Param, index, param.dtype, 0, {}, lengths, param.strides};
-    for (size_t i = 0; i < param.shape.size(); ++i) {
-      int64_t rest = param.shape[i];
-      for (uint8_t axis : bind[i]) {
-        const int64_t trips = block_.launch.axes[axis].trips;
-        rest = (rest + trips - 1) / trips;
-        if (trips > 1)
-          operand.moves.push_back({axis, rest * param.strides[i], static_cast<uint8_t>(i)});
-      }
-    }
+    operand.moves = tile_moves(param, bind, block_.launch);
     return operand;
   }
 
@@ -488,9 +480,13 @@ Result<void> check_storage(ir::DType dtype, std::string_view what) {
   }
 }
 
-Result<KernelPlan> lower_block(const ir::Graph& block, std::vector<Param> inputs,
+Result<KernelPlan> lower_block(const ir::GraphPtr& block, std::vector<Param> inputs,
                                std::vector<Param> outputs, std::string name, const Target& target) {
-  return BlockLowering(block, std::move(inputs), std::move(outputs), std::move(name), target).run();
+  MIRAGE_TRY(
+      KernelPlan plan,
+      BlockLowering(*block, std::move(inputs), std::move(outputs), std::move(name), target).run());
+  plan.block = block;
+  return plan;
 }
 
 }  // namespace mirage::lower

@@ -10,7 +10,7 @@
 namespace mirage::lower {
 
 /// `inputs` and `outputs` are what the block's operands and stores are in memory.
-Result<KernelPlan> lower_block(const ir::Graph& block, std::vector<Param> inputs,
+Result<KernelPlan> lower_block(const ir::GraphPtr& block, std::vector<Param> inputs,
                                std::vector<Param> outputs, std::string name, const Target& target);
 
 /// Unsupported unless this back end stores the type.

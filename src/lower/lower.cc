@@ -96,14 +96,14 @@ class KernelLowering {
     if (!at) {
       at = new_place(value);
       MIRAGE_TRY(const ir::GraphPtr block, scalar_block(*scalar(value)));
-      MIRAGE_TRY_VOID(launch(*block, "scalar", {}, {*at}));
+      MIRAGE_TRY_VOID(launch(block, "scalar", {}, {*at}));
     }
     Param param = *at;
     param.name = name_for(value);
     return param;
   }
 
-  Result<void> launch(const ir::Graph& block, std::string_view what, std::vector<Param> inputs,
+  Result<void> launch(const ir::GraphPtr& block, std::string_view what, std::vector<Param> inputs,
                       std::vector<Param> outputs) {
     const size_t number = program_.launches.size();
     for (Param& input : inputs)
@@ -125,7 +125,7 @@ class KernelLowering {
 
   Result<void> copy(const Param& from, const Param& to) {
     MIRAGE_TRY(const ir::GraphPtr block, copy_block({from.dtype, from.shape}, program_.target));
-    return launch(*block, "copy", {from}, {to});
+    return launch(block, "copy", {from}, {to});
   }
 
   Result<void> visit(const Op& op) {
@@ -145,7 +145,7 @@ class KernelLowering {
           outputs.push_back(places_[value.index].emplace(new_place(value)));
           outputs.back().name = name_for(value);
         }
-        return launch(*op.body, "block", std::move(inputs), std::move(outputs));
+        return launch(op.body, "block", std::move(inputs), std::move(outputs));
       }
       default: {
         std::vector<BlockOperand> operands;
@@ -162,7 +162,7 @@ class KernelLowering {
                    as_block(op, operands, graph_.type(result), program_.target));
         Param output = places_[result.index].emplace(new_place(result));
         output.name = name_for(result);
-        return launch(*block, ir::def(op.kind).name, std::move(inputs), {std::move(output)});
+        return launch(block, ir::def(op.kind).name, std::move(inputs), {std::move(output)});
       }
     }
   }
@@ -248,8 +248,6 @@ class KernelLowering {
 
 Result<Program> lower(const ir::GraphPtr& graph, const Target& target,
                       const LowerOptions& options) {
-  if (target.backend == Backend::Triton)
-    return unsupported("target {}: cannot be lowered to", target.name);
   if (graph->level != ir::Level::Kernel)
     return bad_input("expected a graph of kernel level, found {} level", name_of(graph->level));
   ir::GraphPtr safe = graph;

@@ -1,6 +1,7 @@
 #include "lower/operators.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "ir/builder.h"
 
@@ -63,6 +64,14 @@ Grid matmul_grid(const ir::Shape& result, int64_t depth, int64_t b_bytes, const 
     split(grid, axis, result[axis]);
     items *= std::max<int64_t>(result[axis], 1);
   }
+  if (target.product_depth > 0) {
+    const auto trips = [](int64_t extent, int64_t tile) {
+      return legal_trips(extent, (extent + tile - 1) / tile);
+    };
+    split(grid, rank - 2, trips(m, target.product_rows));
+    split(grid, rank - 1, trips(n, target.product_columns));
+    return grid;
+  }
   if (m * n * depth < kSmallProduct) return grid;
   const int64_t m_trips = legal_trips(m, (m + target.product_rows - 1) / target.product_rows);
   split(grid, rank - 2, m_trips);
@@ -80,6 +89,48 @@ Grid matmul_grid(const ir::Shape& result, int64_t depth, int64_t b_bytes, const 
     split(grid, rank - 1, legal_trips(n, (n + tile - 1) / tile));
   }
   return grid;
+}
+
+/// Adds a loop in steps of about `run` elements; nothing where one step takes the whole extent.
+std::optional<uint8_t> add_loop(Grid& grid, int64_t extent, int64_t run) {
+  const int64_t trips = legal_trips(extent, (extent + run - 1) / run);
+  if (trips <= 1) return std::nullopt;
+  grid.launch.axes.push_back({"i", ir::Role::Loop, trips});
+  return static_cast<uint8_t>(grid.launch.axes.size() - 1);
+}
+
+/// The loop over the axis that an operator sums, where the target wants one.
+std::optional<uint8_t> inner_loop(Grid& grid, const ir::Op& op, const ir::Shape& lhs,
+                                  const Target& target) {
+  const ir::Form form = ir::def(op.kind).form;
+  if (form == ir::Form::Contract && target.product_depth > 0)
+    return add_loop(grid, lhs.back(), target.product_depth);
+  if (form != ir::Form::Reduce || target.reduction_tile == 0) return std::nullopt;
+  const size_t axis = static_cast<size_t>(op.attrs.axis);
+  int64_t others = 1;
+  for (size_t i = 0; i < lhs.size(); ++i)
+    if (i != axis)
+      others *= std::max<int64_t>(1, ir::tile_extent(lhs[i], grid.bind[i], grid.launch));
+  return add_loop(grid, lhs[axis], std::max<int64_t>(1, target.reduction_tile / others));
+}
+
+/// A sum, mean or maximum of which each loop step has seen a part.
+Result<ValueId> in_loop(GraphBuilder& builder, const ir::Op& op, std::span<const ValueId> operands,
+                        int64_t extent) {
+  const ir::Combine combine = ir::def(op.kind).combine;
+  const bool is_max = combine == ir::Combine::Max;
+  const bool is_product = ir::def(op.kind).form == ir::Form::Contract;
+  const OpKind part = is_product ? op.kind : is_max ? OpKind::Max : OpKind::Sum;
+  MIRAGE_TRY(ValueId value, builder.add(part, operands, op.attrs));
+  ir::Attrs attrs;
+  attrs.combine = is_max ? ir::Combine::Max : ir::Combine::Sum;
+  MIRAGE_TRY(value, builder.add(OpKind::Accum, {value}, attrs));
+  if (combine == ir::Combine::Mean) {
+    MIRAGE_TRY(const ValueId count, builder.constant(static_cast<double>(extent)));
+    return builder.add(OpKind::Div, {value, count});
+  }
+  if (op.kind == OpKind::GaugeMax) return builder.add(op.kind, {value}, op.attrs);
+  return value;
 }
 
 /// How an operand of `shape` is loaded for a result bound by `bind`: aligned at the last axis,
@@ -127,6 +178,8 @@ Result<ir::GraphPtr> as_block(const ir::Op& op, std::span<const BlockOperand> op
   } else {
     grid = elementwise_grid(walked, ir::element_count(walked), rank, target);
   }
+  const ir::Shape& lhs = operands[0].type.shape;
+  const std::optional<uint8_t> loop = inner_loop(grid, op, lhs, target);
   MIRAGE_TRY(GraphBuilder builder, GraphBuilder::block(grid.launch));
   std::vector<ValueId> values;
   for (size_t i = 0; i < operands.size(); ++i) {
@@ -137,11 +190,19 @@ Result<ir::GraphPtr> as_block(const ir::Op& op, std::span<const BlockOperand> op
       continue;
     }
     ir::Bind bind = aligned_bind(operand.type.shape, walked, grid.bind);
-    if (form == ir::Form::Contract) bind[i == 0 ? rank - 1 : rank - 2] = {};
+    if (form == ir::Form::Contract) {
+      bind[i == 0 ? rank - 1 : rank - 2].clear();
+      if (loop) bind[i == 0 ? rank - 1 : rank - 2].push_back(*loop);
+    } else if (loop) {
+      bind[static_cast<size_t>(op.attrs.axis)].push_back(*loop);
+    }
     MIRAGE_TRY(const ValueId value, load(builder, operand.type, std::move(bind)));
     values.push_back(value);
   }
-  MIRAGE_TRY(const ValueId value, builder.add(op.kind, values, op.attrs));
+  const int64_t inner =
+      form == ir::Form::Reduce ? lhs[static_cast<size_t>(op.attrs.axis)] : int64_t{0};
+  MIRAGE_TRY(const ValueId value, loop ? in_loop(builder, op, values, inner)
+                                       : builder.add(op.kind, values, op.attrs));
   return store(builder, value, result.shape, grid.bind);
 }
 

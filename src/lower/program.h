@@ -257,7 +257,7 @@ struct KernelPlan {
   std::vector<Step> prologue, loop, epilogue;
   std::optional<Pipeline> pipeline{};
   std::optional<RowPlan> rows{};
-  std::string text;  // the graph this came from
+  ir::GraphPtr block{};  // what the steps compute, for back ends whose programs are values of tiles
 
   int64_t items() const;       // product of the grid axes
   int64_t loop_steps() const;  // product of the loop axes

@@ -56,7 +56,18 @@ std::vector<Target> make_table() {
          .has_copy_engine = gpu.has_copy_engine,
          .cluster_blocks = gpu.has_copy_engine ? 8 : 1,
          .units = gpu.units});
-  table.push_back({.name = "triton", .backend = Backend::Triton});
+  // Programs for any GPU; the figures are those of sm_90.
+  table.push_back({.name = "triton",
+                   .backend = Backend::Triton,
+                   .flops_per_cycle = 256,
+                   .memory = {{"L1", kMost90, 200}, {"L2", 50 << 20, 40}, {"memory", 0, 30}},
+                   .grain = 1024,
+                   .most_items = 65536,
+                   .product_rows = 64,
+                   .product_columns = 64,
+                   .product_depth = 64,
+                   .reduction_tile = 4096,
+                   .units = 132});
   return table;
 }
 

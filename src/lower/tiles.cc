@@ -198,6 +198,20 @@ Result<TileLengths> tile_lengths(const ir::Graph& block) {
   return std::move(walker.result);
 }
 
+std::vector<AxisStride> tile_moves(const Param& param, const ir::Bind& bind,
+                                   const ir::Launch& launch) {
+  std::vector<AxisStride> moves;
+  for (size_t i = 0; i < param.shape.size(); ++i) {
+    int64_t rest = param.shape[i];
+    for (uint8_t axis : bind[i]) {
+      const int64_t trips = launch.axes[axis].trips;
+      rest = (rest + trips - 1) / trips;
+      if (trips > 1) moves.push_back({axis, rest * param.strides[i], static_cast<uint8_t>(i)});
+    }
+  }
+  return moves;
+}
+
 ir::Strides broadcast_strides(const Lengths& tensor, const ir::Strides& strides,
                               const Lengths& lengths) {
   ir::Strides result(lengths.size(), 0);

@@ -21,6 +21,10 @@ struct TileLengths {
 /// Unsupported where a tile would be ragged in a way that the steps cannot follow.
 Result<TileLengths> tile_lengths(const ir::Graph& block);
 
+/// How far a tile of a parameter is from its first element, for every block axis that splits it.
+std::vector<AxisStride> tile_moves(const Param& param, const ir::Bind& bind,
+                                   const ir::Launch& launch);
+
 /// The strides that walk a tensor over `lengths` with broadcasting: aligned at the last axis, 0
 /// where the tensor has one element.
 ir::Strides broadcast_strides(const Lengths& tensor, const ir::Strides& strides,
