@@ -563,6 +563,14 @@ class Session:
     def optimize(self, graph: Graph, target: str, time_limit: float, max_states: int, top: int, threads: int, seed: int, use_records: bool, progress: object | None) -> Optimized:
         """The fastest proven equal of a graph."""
 
+def emit(graph: Graph, target: str) -> str:
+    """The source text of a graph as it is, for a row of `mirage targets`."""
+
+def candidates(graph: Graph, target: str, time_limit: float, top: int, threads: int, seed: int) -> tuple[list[tuple[Graph, str]], list[str]]:
+    """
+    Proven equals of a graph with their source text, the graph itself first, and why others are not there.
+    """
+
 def serve_gpu_worker() -> int:
     """
     What the process that measures on a GPU does, until its parent has no more use for it.

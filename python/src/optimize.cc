@@ -11,8 +11,11 @@
 #include <exception>
 #include <thread>
 
+#include "codegen/emit.h"
 #include "errors.h"
 #include "graph.h"
+#include "lower/lower.h"
+#include "optimize/candidates.h"
 #include "program.h"
 #include "report/report.h"
 #include "tune/gpu_worker.h"
@@ -132,6 +135,31 @@ PyOptimized optimize_graph(optimize::Session& session, const KernelHandle& graph
   return {std::move(result), std::move(compiled)};
 }
 
+std::string emit_graph(const KernelHandle& graph, const std::string& target_name) {
+  const ir::GraphPtr program = finished(*graph.state);
+  const nb::gil_scoped_release release;
+  const lower::Target target = unwrap(lower::target_named(target_name));
+  return unwrap(codegen::emit(unwrap(lower::lower(program, target)))).text;
+}
+
+nb::tuple candidates_of(const KernelHandle& graph, const std::string& target, double time_limit,
+                        int top, int threads, uint64_t seed) {
+  if (!(time_limit >= 0)) refuse("candidates: expected a time limit >= 0, found {}", time_limit);
+  if (top < 0) refuse("candidates: expected top >= 0, found {}", top);
+  if (threads < 0) refuse("candidates: expected threads >= 0, found {}", threads);
+  const ir::GraphPtr program = finished(*graph.state);
+  optimize::Candidates found;
+  {
+    const nb::gil_scoped_release release;
+    found = unwrap(optimize::candidates(program, {target, time_limit, top, threads, seed}));
+  }
+  nb::list built, lost;
+  for (const optimize::Built& one : found.built)
+    built.append(nb::make_tuple(handle_of(one.verified.graph()), one.source.text));
+  for (const std::string& one : found.lost) lost.append(one);
+  return nb::make_tuple(built, lost);
+}
+
 void bind_report(nb::module_& module) {
   nb::class_<Report>(module, "Report", "What a run of optimize did.")
       .def_prop_ro(
@@ -221,6 +249,14 @@ void bind_optimize(nb::module_& module) {
            nb::arg("max_states"), nb::arg("top"), nb::arg("threads"), nb::arg("seed"),
            nb::arg("use_records"), nb::arg("progress").none(),
            "The fastest proven equal of a graph.");
+  module.def("emit", emit_graph, nb::arg("graph"), nb::arg("target"),
+             "The source text of a graph as it is, for a row of `mirage targets`.");
+  module.def("candidates", candidates_of, nb::arg("graph"), nb::arg("target"),
+             nb::arg("time_limit"), nb::arg("top"), nb::arg("threads"), nb::arg("seed"),
+             nb::sig("def candidates(graph: Graph, target: str, time_limit: float, top: int, "
+                     "threads: int, seed: int) -> tuple[list[tuple[Graph, str]], list[str]]"),
+             "Proven equals of a graph with their source text, the graph itself first, and why "
+             "others are not there.");
   module.def(
       "serve_gpu_worker", tune::serve_gpu_worker,
       "What the process that measures on a GPU does, until its parent has no more use for it.");

@@ -14,15 +14,15 @@ using ir::OpKind;
 
 // How a language writes what the bodies of operators are made of.
 struct Words {
-  std::string_view constant;  // around a number
+  std::string_view constant;      // around a number
   std::string_view functions[4];  // by ir::Fn
   std::string_view maximum, minimum, pow;
   std::string (*number)(double);
 };
 constexpr Words kCpp{"V({})", {"exp", "log", "sqrt", "erf"}, "maximum", "minimum", "pow", number};
-constexpr Words kTriton{"{}",     {"tl.exp", "tl.log", "tl.sqrt", "tl.erf"},
-                        "larger", "smaller",
-                        "libdevice.pow", python_number};
+constexpr Words kTriton{
+    "{}",         {"tl.exp", "tl.log", "tl.sqrt", "tl.erf"}, "larger", "smaller", "libdevice.pow",
+    python_number};
 
 // Arguments of functions are f32 where they are bare numbers.
 constexpr Words kTriton64{"tl.full([], {}, tl.float64)",

@@ -201,8 +201,8 @@ Result<ir::GraphPtr> as_block(const ir::Op& op, std::span<const BlockOperand> op
   }
   const int64_t inner =
       form == ir::Form::Reduce ? lhs[static_cast<size_t>(op.attrs.axis)] : int64_t{0};
-  MIRAGE_TRY(const ValueId value, loop ? in_loop(builder, op, values, inner)
-                                       : builder.add(op.kind, values, op.attrs));
+  MIRAGE_TRY(const ValueId value,
+             loop ? in_loop(builder, op, values, inner) : builder.add(op.kind, values, op.attrs));
   return store(builder, value, result.shape, grid.bind);
 }
 

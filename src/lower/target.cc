@@ -61,6 +61,7 @@ std::vector<Target> make_table() {
                    .backend = Backend::Triton,
                    .flops_per_cycle = 256,
                    .memory = {{"L1", kMost90, 200}, {"L2", 50 << 20, 40}, {"memory", 0, 30}},
+                   .scratch_bytes = kMost90,
                    .grain = 1024,
                    .most_items = 65536,
                    .product_rows = 64,

@@ -39,7 +39,7 @@ struct Target {
   // Tiles that live in registers: products are cut to product_rows x product_columns whatever their
   // size, and inner axes are walked by loops of so many elements a step. 0: inner axes stay whole.
   int64_t product_depth = 0;
-  int64_t reduction_tile = 0;  // elements of a step's tile, all axes together
+  int64_t reduction_tile = 0;    // elements of a step's tile, all axes together
   bool has_copy_engine = false;  // tensor maps, and barriers that count bytes
   int cluster_blocks = 1;        // that can run together and reach each other's shared memory
   int units = 1;  // CPU: cores this process may use, from the machine; GPU: multiprocessors

@@ -31,6 +31,14 @@ search::Limits cpu_limits(const lower::Target& target, int threads) {
   return limits;
 }
 
+/// A multiprocessor whose values are in registers and whose tiles are copied ahead of their use.
+constexpr search::Rates kStreamed{.matmul_flops = 2.5e12,
+                                  .map_ops = 200e9,
+                                  .costly_ops = 25e9,
+                                  .loads = 60e9,
+                                  .block_seconds = 2e-6,
+                                  .step_seconds = 2e-9};
+
 search::Limits gpu_limits(const lower::Target& target) {
   search::Limits limits;
   limits.cores = target.units;
@@ -48,13 +56,14 @@ search::Limits gpu_limits(const lower::Target& target) {
                   .step_seconds = 1e-6};
   limits.micro_rows = 16;
   limits.micro_columns = 8;
-  if (target.has_copy_engine)
-    limits.streaming = search::Streaming{.rates = {.matmul_flops = 2.5e12,
-                                                   .map_ops = 200e9,
-                                                   .costly_ops = 25e9,
-                                                   .loads = 60e9,
-                                                   .block_seconds = 2e-6,
-                                                   .step_seconds = 2e-9}};
+  if (target.backend == lower::Backend::Triton) {
+    // Its compiler stages tiles and uses tensor cores.
+    limits.holds_tiles = true;
+    limits.rates = kStreamed;
+    limits.rates.step_seconds = 1e-7;
+    return limits;
+  }
+  if (target.has_copy_engine) limits.streaming = search::Streaming{.rates = kStreamed};
   limits.rows = search::InRegisters{.rates = {.matmul_flops = 60e9,
                                               .map_ops = 200e9,
                                               .costly_ops = 25e9,

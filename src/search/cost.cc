@@ -149,6 +149,7 @@ class Estimator {
     const double cores = std::max(limits_.cores, 1);
     cost.flops = work.flops * blocks_;
     cost.tile_bytes = work.in_step + work.persistent;
+    if (limits_.holds_tiles) cost.tile_bytes += work.loaded / steps_;
     // Values are written and read once; where a step outgrows L2, through memory.
     const double core_memory = limits_.memory_bytes_per_second / cores;
     const double value_rate = cost.tile_bytes <= limits_.l1_bytes ? 2 * rates_.loads
@@ -202,7 +203,7 @@ class Estimator {
       work.unique += elements(step.dims, whole_) * bytes;
       return;
     }
-    if (!is_streamed_ || !on_the_way_[&step - structure_.plan.steps.data()])
+    if (!is_streamed_ || !on_the_way_[static_cast<size_t>(&step - structure_.plan.steps.data())])
       (in_loop ? work.in_step : work.persistent) += count * kElementBytes;
     work.computed += count * kElementBytes * times;
     const ir::OpDef& row = def(step.kind);

@@ -43,6 +43,7 @@ struct Limits {
   double l1_bytes = 32e3;
   double l2_bytes = 1e6;
   double scratch_bytes = 0;  // that a block has at most; 0: no limit
+  bool holds_tiles = false;  // loaded tiles are in scratch memory too, not read where they lie
   Rates rates;
   std::optional<Streaming> streaming{};   // none: no such loops
   std::optional<InRegisters> rows{};      // none: no such kernels

@@ -1,8 +1,8 @@
 #pragma once
-// How large the tiles of a block are in Triton, where every extent is a power of two. Axes that meet
-// in an operator share a class and with it a size, the number of lanes along them; lanes from the
-// tile's length on hold anything. An axis of one element has one lane and is left out of the tile's
-// shape, unless a product wants more: then all its lanes hold the same.
+// How large the tiles of a block are in Triton, where every extent is a power of two. Axes that
+// meet in an operator share a class and with it a size, the number of lanes along them; lanes from
+// the tile's length on hold anything. An axis of one element has one lane and is left out of the
+// tile's shape, unless a product wants more: then all its lanes hold the same.
 
 #include <cstdint>
 #include <vector>

@@ -37,7 +37,8 @@ std::string buffer_name(const lower::Program& program, size_t buffer) {
   return fmt::format("b{}", buffer);
 }
 
-std::string specs(const std::vector<ir::TensorType>& types, const std::vector<ir::Strides>& strides) {
+std::string specs(const std::vector<ir::TensorType>& types,
+                  const std::vector<ir::Strides>& strides) {
   std::string text;
   for (size_t i = 0; i < types.size(); ++i)
     text += fmt::format("    ({}, {}, {}),\n", tuple(types[i].shape), tuple(strides[i]),
@@ -76,7 +77,6 @@ def smaller(a, b):
 def tile_length(length, position, tile):
     """Elements of a tile that exist along an axis of which so many are left."""
     return tl.minimum(tl.maximum(length - position * tile, 0), tile)
-
 )";
 
 constexpr const char* kRun = R"(
@@ -150,7 +150,7 @@ Result<SourceUnit> emit_triton(const lower::Program& program) {
   out.raw(kHead);
   std::vector<KernelText> kernels;
   for (const KernelPlan& plan : program.launches) {
-    MIRAGE_TRY(KernelText kernel, triton::kernel_text(plan));
+    MIRAGE_TRY(KernelText kernel, triton::kernel_text(plan, program.target));
     out.blank();
     out.raw(kernel.text);
     kernels.push_back(std::move(kernel));

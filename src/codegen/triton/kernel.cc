@@ -37,8 +37,8 @@ constexpr const char* kLowest = "float(\"-inf\")";
 /// What the text calls a value.
 struct Tile {
   std::string text;
-  DType dtype = DType::F32;    // a storage type where it is as it was loaded
-  bool is_number = false;      // a number of Python
+  DType dtype = DType::F32;     // a storage type where it is as it was loaded
+  bool is_number = false;       // a number of Python
   std::vector<bool> is_zero{};  // by axis: lanes beyond the length hold 0
 };
 
@@ -51,8 +51,9 @@ struct Part {
 
 class KernelEmitter {
  public:
-  KernelEmitter(const KernelPlan& plan, lower::TileLengths tiles)
+  KernelEmitter(const KernelPlan& plan, const lower::Target& target, lower::TileLengths tiles)
       : plan_(plan),
+        target_(target),
         block_(*plan.block),
         tiles_(std::move(tiles)),
         phases_(ir::phases_of(block_)),
@@ -70,6 +71,8 @@ class KernelEmitter {
     for (size_t i = 0; i < block_.ops.size(); ++i) {
       if (!is_live_[i]) continue;
       for (ValueId result : block_.ops[i].results) MIRAGE_TRY_VOID(check_size(result));
+      if (axes_.uses_dot[i])
+        for (ValueId operand : block_.ops[i].operands) MIRAGE_TRY_VOID(check_operand(operand));
       MIRAGE_TRY_VOID(visit(block_.ops[i]));
     }
     return KernelText{function(), most_elements_ >= (1 << 14) ? 8 : 4, stages()};
@@ -92,12 +95,12 @@ class KernelEmitter {
   /// Words of the language and of this text: a0_n, p0_x, r0, length0.
   static bool is_reserved(const std::string& name) {
     static const std::set<std::string> kWords = {
-        "and",     "as",     "assert", "async",   "await",   "break",  "class",     "continue",
-        "def",     "del",    "elif",   "else",    "except",  "False",  "finally",   "float",
-        "for",     "from",   "global", "if",      "import",  "in",     "is",        "lambda",
-        "larger",  "None",   "not",    "or",      "pass",    "pid",    "libdevice", "nonlocal",
-        "raise",   "range",  "return", "smaller", "tl",      "triton", "True",      "torch",
-        "try",     "while",  "with",   "yield",   "tile_length"};
+        "and",    "as",    "assert", "async",   "await",      "break",  "class",     "continue",
+        "def",    "del",   "elif",   "else",    "except",     "False",  "finally",   "float",
+        "for",    "from",  "global", "if",      "import",     "in",     "is",        "lambda",
+        "larger", "None",  "not",    "or",      "pass",       "pid",    "libdevice", "nonlocal",
+        "raise",  "range", "return", "smaller", "tl",         "triton", "True",      "torch",
+        "try",    "while", "with",   "yield",   "tile_length"};
     if (kWords.count(name) > 0) return true;
     const size_t digits = name.find_first_of("0123456789");
     const std::string head = name.substr(0, digits);
@@ -143,6 +146,16 @@ class KernelEmitter {
     if (elements <= kMostElements) return {};
     return fail(Code::LimitExceeded, "kernel {}: tile %{} of {} elements, of which Triton has {}",
                 plan_.name, name_for(value), elements, kMostElements);
+  }
+
+  /// tl.dot finds its operands in shared memory.
+  Result<void> check_operand(ValueId value) const {
+    int64_t bytes = ir::bytes_of(block_.type(value).dtype);
+    for (int64_t extent : axes_.shape(value)) bytes *= extent;
+    if (bytes <= target_.scratch_bytes) return {};
+    return fail(Code::LimitExceeded,
+                "kernel {}: operand %{} of a product of {} bytes, of which a program has {}",
+                plan_.name, name_for(value), bytes, target_.scratch_bytes);
   }
 
   /// The value in the type of the computation.
@@ -244,8 +257,8 @@ class KernelEmitter {
   std::string mask(ValueId value, const std::vector<Part>& parts, bool is_store) {
     std::vector<std::string> conditions;
     for (size_t i = 0; i < lengths(value).size(); ++i) {
-      const auto part = std::find_if(parts.begin(), parts.end(),
-                                     [&](const Part& one) { return one.axis == i; });
+      const auto part =
+          std::find_if(parts.begin(), parts.end(), [&](const Part& one) { return one.axis == i; });
       if (part != parts.end() && axes_.size(value, i) > 1) {
         const std::string lane = along(range(value, i), value, i);
         if (part->first > 0) conditions.push_back(fmt::format("{} >= {}", lane, part->first));
@@ -290,9 +303,8 @@ class KernelEmitter {
     else if (known.dtype != dtype)
       text += fmt::format(".to(tl.{})", triton_type_name(dtype));
     const std::string where = mask(value, {}, true);
-    epilogue_.push_back(fmt::format("tl.store({}, {}{})",
-                                    pointers(index, op.attrs.bind, value, {}), text,
-                                    where.empty() ? "" : ", mask=" + where));
+    epilogue_.push_back(fmt::format("tl.store({}, {}{})", pointers(index, op.attrs.bind, value, {}),
+                                    text, where.empty() ? "" : ", mask=" + where));
   }
 
   // ---- operators ----
@@ -329,10 +341,12 @@ class KernelEmitter {
     std::vector<bool> has = axes_.kept(value);
     std::string text = wide(value);
     if (has[axis]) {
-      const auto place = std::count(has.begin(), has.begin() + static_cast<std::ptrdiff_t>(axis), true);
-      text = combine == Combine::Max
-                 ? fmt::format("tl.reduce({}, {}, larger)", filled(value, axis, text, kLowest), place)
-                 : fmt::format("tl.sum({}, axis={})", zero_filled(value, axis, text), place);
+      const auto place =
+          std::count(has.begin(), has.begin() + static_cast<std::ptrdiff_t>(axis), true);
+      text =
+          combine == Combine::Max
+              ? fmt::format("tl.reduce({}, {}, larger)", filled(value, axis, text, kLowest), place)
+              : fmt::format("tl.sum({}, axis={})", zero_filled(value, axis, text), place);
       has[axis] = false;
     }
     if (combine == Combine::Mean) text = fmt::format("{} / {}", text, count(lengths(value)[axis]));
@@ -512,13 +526,14 @@ class KernelEmitter {
     const std::vector<bool> has = axes_.kept(value), want = axes_.kept(result);
     const int64_t lanes = axes_.size(value, part.axis);
     if (!has[part.axis]) return conformed(wide(value), has, result);
-    const auto place = std::count(has.begin(), has.begin() + static_cast<std::ptrdiff_t>(part.axis), true);
+    const auto place =
+        std::count(has.begin(), has.begin() + static_cast<std::ptrdiff_t>(part.axis), true);
     if (!want[part.axis])  // one element
       return fmt::format("tl.sum(tl.where({} == {}, {}, 0.0), axis={})",
                          along(range(value, part.axis), value, part.axis), -part.shift, wide(value),
                          place);
     const std::string lane = range(result, part.axis);
-    std::string index = part.shift == 0 ? lane
+    std::string index = part.shift == 0  ? lane
                         : part.shift > 0 ? fmt::format("{} - {}", lane, part.shift)
                                          : fmt::format("{} + {}", lane, -part.shift);
     index = fmt::format("tl.minimum(tl.maximum({}, 0), {})", index, lanes - 1);
@@ -582,8 +597,8 @@ class KernelEmitter {
       for (size_t i = 0; op.kind == OpKind::Accum && i < lengths(x).size(); ++i)
         if (lengths(x)[i] != lengths(result)[i])
           text = filled(x, i, text, is_max ? kLowest : "0.0");
-      loop_.push_back(fmt::format(fmt::runtime(is_max ? "{0} = larger({0}, {1})" : "{0} += {1}"),
-                                  state, text));
+      loop_.push_back(
+          fmt::format(fmt::runtime(is_max ? "{0} = larger({0}, {1})" : "{0} += {1}"), state, text));
     }
     Tile& known = values_[result.index].emplace();
     known.text = state;
@@ -599,23 +614,31 @@ class KernelEmitter {
     const bool is_gauge = op.kind == OpKind::RunningGauge;
     const std::string raw = new_state(name_for(m) + "_raw", m, kLowest);
     const std::string next = fresh(name_for(m) + "_next");
-    loop_.push_back(fmt::format("{} = larger({}, {})", next, raw,
-                                reduced(op.operands[0], static_cast<size_t>(op.attrs.axis),
-                                        Combine::Max, m)));
+    loop_.push_back(
+        fmt::format("{} = larger({}, {})", next, raw,
+                    reduced(op.operands[0], static_cast<size_t>(op.attrs.axis), Combine::Max, m)));
     const auto shift = [&](const std::string& text) { return is_gauge ? shifted(text) : text; };
     define(m, shift(next));
     // No step before this one, or the same maximum: nothing to rescale.
     define(d, fmt::format("tl.where(({0} == {1}) | ({2}), 0.0, {3} - {4})", raw, next,
-                          is_gauge ? fmt::format("{} == {}", raw, kLowest) : is_first(),
-                          shift(raw), tile(m).text));
+                          is_gauge ? fmt::format("{} == {}", raw, kLowest) : is_first(), shift(raw),
+                          tile(m).text));
     loop_.push_back(fmt::format("{} = {}", raw, next));
+  }
+
+  /// Axes of the loop, or of the grid, major first.
+  std::vector<uint8_t> axes_of(bool is_loop) const {
+    std::vector<uint8_t> axes;
+    for (size_t i = 0; i < plan_.launch.axes.size(); ++i)
+      if ((plan_.launch.axes[i].role == ir::Role::Loop) == is_loop)
+        axes.push_back(static_cast<uint8_t>(i));
+    return axes;
   }
 
   std::string is_first() const {
     std::string text;
-    for (uint8_t axis = 0; axis < plan_.launch.axes.size(); ++axis)
-      if (plan_.launch.axes[axis].role == ir::Role::Loop)
-        text += fmt::format("{}({} == 0)", text.empty() ? "" : " & ", axis_name(plan_, axis));
+    for (uint8_t axis : axes_of(true))
+      text += fmt::format("{}({} == 0)", text.empty() ? "" : " & ", axis_name(plan_, axis));
     return text.empty() ? "True" : text;
   }
 
@@ -677,7 +700,8 @@ class KernelEmitter {
   /// As many copies of the loop's tiles ahead of their use as shared memory of small GPUs holds.
   int stages() const {
     constexpr int64_t kBytes = 96 << 10, kMost = 3;
-    return static_cast<int>(std::clamp<int64_t>(kBytes / std::max<int64_t>(loop_bytes_, 1), 1, kMost));
+    return static_cast<int>(
+        std::clamp<int64_t>(kBytes / std::max<int64_t>(loop_bytes_, 1), 1, kMost));
   }
 
   void emit_lengths(Writer& out, bool in_loop) const {
@@ -703,11 +727,14 @@ class KernelEmitter {
   void emit_grid(Writer& out) const {
     out.line("pid = tl.program_id(0)");
     int64_t inner = plan_.items();
-    for (uint8_t axis = 0; axis < plan_.launch.axes.size(); ++axis) {
-      if (plan_.launch.axes[axis].role == ir::Role::Loop) continue;
+    bool is_outermost = true;
+    for (uint8_t axis : axes_of(false)) {
       const int64_t trips = plan_.launch.axes[axis].trips;
       inner /= std::max<int64_t>(trips, 1);
-      out.line("{} = pid // {} % {}", axis_name(plan_, axis), inner, trips);
+      out.line("{} = pid{}{}", axis_name(plan_, axis),
+               inner == 1 ? "" : fmt::format(" // {}", inner),
+               is_outermost ? "" : fmt::format(" % {}", trips));
+      is_outermost = false;
     }
   }
 
@@ -729,32 +756,31 @@ class KernelEmitter {
     emit_lengths(out, false);
     emit_lines(out, prologue_);
     if (!loop_.empty()) {
-      size_t depth = 0;
-      for (uint8_t axis = 0; axis < plan_.launch.axes.size(); ++axis) {
-        if (plan_.launch.axes[axis].role != ir::Role::Loop) continue;
+      const std::vector<uint8_t> loops = axes_of(true);
+      for (uint8_t axis : loops) {
         out.line("for {} in range(0, {}):", axis_name(plan_, axis), plan_.launch.axes[axis].trips);
         out.indent();
-        ++depth;
       }
       emit_lengths(out, true);
       emit_lines(out, loop_);
-      for (; depth > 0; --depth) out.outdent();
+      for (size_t i = 0; i < loops.size(); ++i) out.outdent();
     }
     emit_lines(out, epilogue_);
     return out.take();
   }
 
   const KernelPlan& plan_;
+  const lower::Target& target_;
   const ir::Graph& block_;
   lower::TileLengths tiles_;
   std::vector<Phase> phases_;
   lower::Fusion fusion_;
   std::vector<bool> is_live_;
   TileAxes axes_;
-  std::vector<std::optional<Tile>> values_;   // by ValueId
-  std::map<uint32_t, size_t> outputs_;        // result of a store -> output
+  std::vector<std::optional<Tile>> values_;  // by ValueId
+  std::map<uint32_t, size_t> outputs_;       // result of a store -> output
   std::set<std::string> names_;
-  std::set<size_t> ranges_;                   // classes whose lanes are counted
+  std::set<size_t> ranges_;  // classes whose lanes are counted
   std::vector<std::string> prologue_, loop_, epilogue_;
   int64_t most_elements_ = 1;
   int64_t loop_bytes_ = 0;
@@ -762,9 +788,9 @@ class KernelEmitter {
 
 }  // namespace
 
-Result<KernelText> kernel_text(const KernelPlan& plan) {
+Result<KernelText> kernel_text(const KernelPlan& plan, const lower::Target& target) {
   MIRAGE_TRY(lower::TileLengths tiles, lower::tile_lengths(*plan.block));
-  return KernelEmitter(plan, std::move(tiles)).run();
+  return KernelEmitter(plan, target, std::move(tiles)).run();
 }
 
 }  // namespace mirage::codegen::triton

@@ -15,12 +15,13 @@
 namespace mirage::codegen::triton {
 
 struct KernelText {
-  std::string text;      // lines of the function, its decorator first
-  int warps = 4;         // launch options
+  std::string text;  // lines of the function, its decorator first
+  int warps = 4;     // launch options
   int stages = 1;
 };
 
-/// Unsupported or LimitExceeded with the kernel's name where Triton has no words for it.
-Result<KernelText> kernel_text(const lower::KernelPlan& plan);
+/// Unsupported or LimitExceeded with the kernel's name where Triton has no words for it, or where
+/// an operand of tl.dot does not fit the shared memory that the target says a program has.
+Result<KernelText> kernel_text(const lower::KernelPlan& plan, const lower::Target& target);
 
 }  // namespace mirage::codegen::triton

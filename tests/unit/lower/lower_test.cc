@@ -45,9 +45,24 @@ TEST(Lower, OtherTargetsAndTypesAreUnsupported) {
   ASSERT_FALSE(integer);
   EXPECT_EQ(integer.error().code, Code::Unsupported);
   EXPECT_EQ(integer.error().message, "input %x: no arithmetic on i32");
-  const auto triton = lower(graph, *target_named("triton"));
-  ASSERT_FALSE(triton);
-  EXPECT_EQ(triton.error().message, "target triton: cannot be lowered to");
+  EXPECT_EQ(lower(graph, *target_named("triton")).error().message, integer.error().message);
+}
+
+TEST(Lower, TilesInRegistersAreCutAlongInnerAxesToo) {
+  const auto graph = graph_of(R"(
+kernel(%x: f32[100,1000], %w: f32[1000,70], %z: f32[4,9000]) -> f32[4,1], f32[100,70] {
+  %m = mean %z axis=1
+  %y = matmul %x, %w
+  return %m, %y
+})");
+  const auto program = lower(graph, *target_named("triton"));
+  ASSERT_TRUE(program) << program.error().message;
+  ASSERT_EQ(program->launches.size(), 2u);
+  EXPECT_EQ(program->launches[0].loop_steps(), 3);  // a row an item, 3000 of its elements a step
+  const KernelPlan& product = program->launches[1];
+  EXPECT_EQ(product.items(), 4);        // 50 x 35
+  EXPECT_EQ(product.loop_steps(), 16);  // of 63
+  EXPECT_EQ(lower(graph, *target_named("cpu"))->launches[1].loop_steps(), 1);
 }
 
 TEST(Lower, PrintsTheWholeProgram) {
