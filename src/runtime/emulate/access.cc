@@ -4,8 +4,6 @@
 namespace mirage::runtime::emulate {
 namespace {
 
-constexpr uint32_t kMostSharedBytes = 227 << 10;  // of a block, arrays included
-
 std::string_view verb(host::Access access) {
   return access == host::Access::Write ? "writes" : "reads";
 }

@@ -11,7 +11,6 @@ namespace {
 
 constexpr size_t kMostBlocks = 16;  // of a cluster
 constexpr size_t kSharedBytes = kMostBlocks * SharedWindow::kBytes;
-constexpr int64_t kMostSharedOfBlock = 227 << 10;
 constexpr int kMostThreads = 1024;
 
 void unmap(std::byte* memory) {
@@ -85,7 +84,7 @@ host::Kit& Machine::kit() {
 Result<void> Machine::launch(const Launch& launch) {
   if (launch.blocks % launch.cluster != 0 || launch.threads % kLanes != 0 ||
       launch.threads > kMostThreads || launch.cluster > static_cast<int>(kMostBlocks) ||
-      launch.shared_bytes > kMostSharedOfBlock)
+      launch.shared_bytes > kMostSharedBytes)
     return fail(Code::RunFailed,
                 "kernel {}: no launch of {} blocks in clusters of {} with {} threads and {} bytes",
                 launch.name, launch.blocks, launch.cluster, launch.threads, launch.shared_bytes);
@@ -118,8 +117,9 @@ void Machine::begin_cluster(int64_t first_block) {
   threads_.assign(living_, Thread{});
   const Seen nothing = std::make_shared<const Clock>();
   for (uint32_t rank = 0; rank < static_cast<uint32_t>(launch_.cluster); ++rank) {
-    blocks_.push_back(
-        std::make_unique<Block>(shared_.get() + rank * SharedWindow::kBytes, launch_.shared_bytes));
+    if (rank == windows_.size()) windows_.emplace_back(shared_.get() + rank * SharedWindow::kBytes);
+    windows_[rank].reset(launch_.shared_bytes);
+    blocks_.push_back(std::make_unique<Block>(windows_[rank]));
     Block& block = *blocks_.back();
     block.rank = rank;
     block.index = first_block + rank;

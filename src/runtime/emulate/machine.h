@@ -8,6 +8,7 @@
 // as late as they may, or at a random moment before.
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -93,7 +94,7 @@ class Machine {
     Gathering gathering{};
   };
   struct Block {
-    Block(std::byte* memory, uint32_t launch_bytes) : window(memory, launch_bytes) {}
+    explicit Block(SharedWindow& memory) : window(memory) {}
     uint32_t rank = 0;
     int64_t index = 0;
     uint32_t arrived = 0, ended = 0;
@@ -102,7 +103,7 @@ class Machine {
     std::vector<Warp> warps{};
     std::map<const void*, uint32_t> arrays{};  // offsets by tag
     std::map<uint32_t, Barrier> barriers{};    // by offset
-    SharedWindow window;
+    SharedWindow& window;
   };
   struct Copy {
     Block* block;
@@ -191,7 +192,8 @@ class Machine {
   Rng rng_;
   Span constants_;
   GlobalMemory memory_;
-  std::unique_ptr<std::byte, void (*)(std::byte*)> shared_;  // windows of a cluster
+  std::unique_ptr<std::byte, void (*)(std::byte*)> shared_;  // memory of the windows
+  std::deque<SharedWindow> windows_;                         // by rank
   Stacks stacks_;
   Joins joins_;
   Launch launch_;

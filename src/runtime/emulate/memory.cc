@@ -35,8 +35,12 @@ void GlobalMemory::begin_launch(uint32_t first_cluster) {
   for (Region& region : regions_) region.shadow.begin_launch(first_cluster);
 }
 
-SharedWindow::SharedWindow(std::byte* at, uint32_t launch)
-    : memory(at), launch_bytes(launch), shadow(kLaunch + launch, CellState::Outside) {
+void SharedWindow::reset(uint32_t launch) {
+  launch_bytes = launch;
+  array_bytes = 0;
+  arrays_end = kFirst;
+  arrays.clear();
+  shadow.reset(kLaunch + launch, CellState::Outside);
   shadow.set(kLaunch, launch, CellState::Unwritten);
   std::memset(memory, kPoison, kLaunch + launch);
 }

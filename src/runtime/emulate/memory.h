@@ -41,6 +41,8 @@ class GlobalMemory {
   Region* last_ = nullptr;
 };
 
+inline constexpr uint32_t kMostSharedBytes = 227 << 10;  // of a block, arrays included
+
 /// One block's. Offset 0 is never used, arrays of the text come first, then the memory that the
 /// launch asks for, at an address that is aligned to no more than it has to be.
 struct SharedWindow {
@@ -48,17 +50,19 @@ struct SharedWindow {
   static constexpr uint32_t kFirst = 1024, kLaunch = (32 << 10) + 128;
   static constexpr uint32_t kGap = 64;  // between two arrays
 
-  explicit SharedWindow(std::byte* at, uint32_t launch_bytes);
+  /// Made for each block anew, in the memory of the one before.
+  explicit SharedWindow(std::byte* at) : memory(at) {}
+  void reset(uint32_t launch);
   /// The offset of a new array, 0 if there is no place.
   uint32_t add_array(uint32_t bytes, uint32_t alignment);
   /// As messages name it.
   std::string name_of(uint32_t offset) const;
 
   std::byte* memory;
-  uint32_t launch_bytes;
+  uint32_t launch_bytes = 0;
   uint32_t array_bytes = 0, arrays_end = kFirst;
-  std::vector<uint32_t> arrays;  // offsets
-  Shadow shadow;
+  std::vector<uint32_t> arrays{};  // offsets
+  Shadow shadow{0, CellState::Outside};
 };
 
 }  // namespace mirage::runtime::emulate

@@ -39,8 +39,9 @@ class Shadow {
  public:
   static constexpr size_t kBytesPerCell = 2;
 
-  explicit Shadow(size_t bytes, CellState state)
-      : cells_((bytes + kBytesPerCell - 1) / kBytesPerCell, Cell{.state = state}) {}
+  explicit Shadow(size_t bytes, CellState state) { reset(bytes, state); }
+  /// As if it were new.
+  void reset(size_t bytes, CellState state);
 
   /// Forgets who accessed it.
   void set(size_t begin, size_t bytes, CellState state);
@@ -56,22 +57,25 @@ class Shadow {
                                 CellState after = CellState::Written);
 
  private:
-  /// Reads that a write must come after: the first one, and some of the last.
-  static constexpr int kReads = 4;
+  /// Reads that do not come after each other, ordered by component.
+  using Crowd = std::vector<Epoch>;
   struct Cell {
     Epoch written{};
-    Epoch reads[kReads]{};
+    Epoch read{};          // the last one, unless there is a crowd
+    uint32_t crowd = 0;    // of crowds_, from 1; 0: none
     uint32_t cluster = 0;  // of the epochs
     CellState state;
-    uint8_t read_count = 0;
-    uint8_t next_read = 0;
     bool read_elsewhere = false;  // by other clusters of this launch
   };
 
-  std::optional<Conflict> enter(Cell& cell, const Accessor& who, bool is_write) const;
-  static void add_read(Cell& cell, const Accessor& who);
+  std::optional<Conflict> enter(Cell& cell, const Accessor& who, bool is_write);
+  std::optional<Conflict> after_reads(const Cell& cell, const Accessor& who) const;
+  void add_read(Cell& cell, const Accessor& who);
+  void forget_reads(Cell& cell);
 
   std::vector<Cell> cells_;
+  std::vector<Crowd> crowds_;
+  std::vector<uint32_t> free_crowds_;
   uint32_t first_cluster_ = 0;
 };
 
