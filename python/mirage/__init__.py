@@ -25,7 +25,6 @@ from .published import (
     float32,
     float64,
     generate_cuda_program,
-    generate_triton_program,
     int8,
     int16,
     int32,
@@ -38,6 +37,7 @@ from .published import (
     uint32,
     uint64,
 )
+from .triton import generate_triton_program, profile_and_select_best_graph
 
 __all__ = [
     "BlockGraph",
@@ -76,6 +76,7 @@ __all__ = [
     "op_table",
     "optimize",
     "parse",
+    "profile_and_select_best_graph",
     "superoptimize",
     "uint8",
     "uint16",

@@ -52,9 +52,9 @@ class Compiled:
 class Runnable(_core.Graph):
     """A graph that is compiled, as it is, when it is first called."""
 
-    _compiled: tuple[str, Compiled] | None = None
+    _compiled: tuple[str, Any] | None = None  # hash, and a Compiled or another back end's program
 
-    def compiled(self) -> Compiled:
+    def compiled(self) -> Any:
         """The graph compiled operator by operator, without any search."""
         key = self.hash
         if self._compiled is None or self._compiled[0] != key:

@@ -10,7 +10,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from . import _core
+from . import _core, triton
 from ._core import DType, Tensor
 from .errors import InputError, UnsupportedError
 from .optimize import Optimized, optimize
@@ -220,21 +220,30 @@ class KNGraph(Runnable):
         """The fastest proven equal of this program on this machine, as a graph that can be called.
 
         Keywords are the published ones. use_cached_graphs, search_time_limit_sec and
-        num_search_thread do what they say. The others choose parts of a search space that is
-        searched as a whole here, or a cache that no longer exists, and change nothing.
+        num_search_thread do what they say; with backend "triton" so do warmup_iters, profile_iters,
+        verbose and save_codes. The others choose parts of a search space that is searched as a whole
+        here, or a cache that no longer exists, and change nothing.
         """
         if config not in _CONFIGS:
             raise InputError(
                 f"superoptimize: expected config None, attention, mlp or lora, found {config!r}"
             )
         _check_backend("superoptimize", backend)
+        time_limit = search_time_limit_sec if search_time_limit_sec > 0 else 60
+        best = KNGraph()
+        if backend == "triton":
+            graph, program = triton.fastest(
+                self, time_limit, num_search_thread, warmup_iters, profile_iters, verbose, save_codes
+            )
+            best.become(graph)
+            best._compiled = (best.hash, program)
+            return best
         result = optimize(
             self,
-            time_limit=search_time_limit_sec if search_time_limit_sec > 0 else 60,
+            time_limit=time_limit,
             threads=num_search_thread,
             use_records=use_cached_graphs,
         )
-        best = KNGraph()
         best.become(result.graph)
         best._compiled = (best.hash, result)
         return best
@@ -297,18 +306,15 @@ class KNGraph(Runnable):
 def _check_backend(function: str, backend: str) -> None:
     if backend not in _BACKENDS:
         raise InputError(f"{function}: expected backend cpu, cuda or triton, found {backend!r}")
-    if backend != "cpu":
+    if backend == "triton":
+        triton.require(f"{function}: backend triton")
+    elif backend != "cpu":
         raise UnsupportedError(f"{function}: there is no {backend} back end yet")
 
 
 def superoptimize(graph: KNGraph, **keywords: Any) -> KNGraph:
     """graph.superoptimize(...)."""
     return graph.superoptimize(**keywords)
-
-
-def generate_triton_program(graph: KNGraph, *, target_cc: int) -> dict[str, Any]:
-    """The published entry to Triton code; target_cc changes nothing."""
-    raise UnsupportedError("generate_triton_program: there is no triton back end yet")
 
 
 def generate_cuda_program(

@@ -45,7 +45,9 @@ Result<void> prepare(Run& run) {
   BuildOptions& build = run.build;
   MIRAGE_TRY(build.target, lower::target_named(options.target));
   if (build.target.backend == lower::Backend::Triton)
-    return unsupported("target {}: no back end writes for it", build.target.name);
+    return unsupported(
+        "target {}: PyTorch compiles and times it: superoptimize(backend=\"triton\")",
+        build.target.name);
   build.compile = run.session.compile_options();
   build.verify.seed = options.seed;
   const bool is_cpu = build.target.backend == lower::Backend::Cpu;

@@ -3,6 +3,7 @@
 import mirage as mi
 import numpy as np
 import pytest
+import triton_standin as standin
 
 RNG = np.random.default_rng(7)
 LIMIT = {"search_time_limit_sec": 3}
@@ -184,17 +185,18 @@ def test_the_triton_example_as_printed_is_no_python():
 
 
 def test_the_triton_example_repaired():
-    with pytest.raises(mi.UnsupportedError) as caught:
-        exec(TRITON.format(end='["code"]'), {"mi": mi})
-    assert str(caught.value) == "generate_triton_program: there is no triton back end yet"
+    names = {"mi": mi}
+    exec(TRITON.format(end='["code"]'), names)
+    x, w = randn(16, 4096), randn(4096, 6144)
+    (found,) = standin.load(names["text"]).run(standin.tensor(x), standin.tensor(w))
+    check(standin.array(found), rms_norm(exact(x)) @ exact(w))
 
 
-@pytest.mark.parametrize("backend", ["cuda", "triton"])
-def test_back_ends_to_come(backend):
+def test_back_ends_to_come():
     graph, _ = attention_graph()
     with pytest.raises(mi.UnsupportedError) as caught:
-        graph.superoptimize(config="mlp", backend=backend)
-    assert str(caught.value) == f"superoptimize: there is no {backend} back end yet"
+        graph.superoptimize(config="mlp", backend="cuda")
+    assert str(caught.value) == "superoptimize: there is no cuda back end yet"
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,10 @@ import pathlib
 import mirage as mi
 import numpy as np
 import pytest
-from mirage import _core
-
 import triton_programs as programs
 import triton_standin as standin
+from mirage import _core
+from mirage import triton as back_end
 
 EXAMPLES = pathlib.Path(__file__).parents[2] / "examples"
 # Half the distance from 1 to the next number.
@@ -108,6 +108,84 @@ def test_offsets_beyond_32_bits_are_wide():
     loads = [line for line in text.splitlines() if "tl.load" in line]
     assert all("tl.int64" in line for line in loads), loads
     assert not [line for line in text.splitlines() if "tl.store" in line and "tl.int64" in line]
+
+
+TWO_OUTPUTS = "kernel(%x: f32[3,5]) -> f32[3,5], f32[3,1] { %y = exp %x %s = sum %y axis=1 return %y, %s }"
+
+
+def test_the_published_entry():
+    made = mi.generate_triton_program(programs.parse_one(TWO_OUTPUTS), target_cc=90)
+    assert made["output_shapes"] == [(3, 5), (3, 1)]
+    assert made["code"] == _core.emit(programs.parse_one(TWO_OUTPUTS), "triton")
+
+
+def test_without_pytorch_it_says_so(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "torch", None)
+    graph = mi.new_kernel_graph()
+    graph.mark_output(graph.exp(graph.new_input((3, 5))))
+    for call in (
+        lambda: graph.superoptimize(backend="triton"),
+        lambda: mi.profile_and_select_best_graph([graph], 90),
+    ):
+        with pytest.raises(mi.UnsupportedError, match="needs PyTorch and Triton"):
+            call()
+
+
+@pytest.fixture
+def standing_in(monkeypatch, tmp_path):
+    """The selection with the stand-in for PyTorch and a clock that shows the length of the text."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(back_end, "require", lambda what: None)
+    monkeypatch.setattr(back_end, "_like", lambda torch, tensor: standin.array(tensor))
+    monkeypatch.setattr(
+        back_end,
+        "_random_inputs",
+        lambda torch, module: [
+            standin.tensor(array, strides)
+            for array, (_, strides, _) in zip(programs.inputs_of(module.INPUTS, 3), module.INPUTS)
+        ],
+    )
+    monkeypatch.setattr(
+        back_end,
+        "_deviation",
+        lambda torch, found, wanted: max(
+            np.abs(standin.array(a) - b).max() / 2.0**-23 for a, b in zip(found, wanted)
+        ),
+    )
+    times = iter([5.0, 3.0, 4.0])
+    monkeypatch.setattr(back_end, "_milliseconds", lambda *_: next(times))
+    with standin.installed():
+        yield
+
+
+def test_the_fastest_that_agrees_is_selected(standing_in, capsys):
+    text = "kernel(%x: f32[3,5], %y: f32[3,5]) -> f32[3,5] {{ %z = {} return %z }}"
+    graphs = [
+        programs.parse_one(text.format(body))
+        for body in ("add %x, %y", "add %y, %x", "sub %x, %y", "sub %x, (neg %y)")
+    ]
+    best, path, shapes = mi.profile_and_select_best_graph(graphs, 90, 1, 1, True, save_codes=True)
+    assert best is graphs[1] and shapes == [(3, 5)]
+    assert pathlib.Path(path).read_text() == _core.emit(graphs[1], "triton")
+    assert pathlib.Path(path).parent.name == "generated_codes"
+    assert "graph 2: Error" in capsys.readouterr().out  # another function
+
+
+def test_none_that_runs_is_an_error_with_reasons(standing_in):
+    graph = programs.parse_one("kernel(%x: f32[3]) -> f32[3] { %y = exp %x return %y }")
+    with pytest.raises(mi.Error, match="none of 1 graphs runs") as caught:
+        back_end.select("test", [(graph, "broken")], lambda arrays: [], 1, 1, False, False)
+    assert caught.value.notes[0].startswith("graph 0: NameError")
+
+
+def test_superoptimize_with_triton(standing_in):
+    graph = mi.new_kernel_graph()
+    x, y = graph.new_input((3, 5), dtype=mi.float32), graph.new_input((3, 5), dtype=mi.float32)
+    graph.mark_output(graph.mul(graph.exp(x), y))
+    best = graph.superoptimize(backend="triton", search_time_limit_sec=1)
+    values = programs.inputs_of([((3, 5), None, np.float32)] * 2, 4)
+    (found,) = best(inputs=[standin.tensor(value) for value in values])
+    np.testing.assert_allclose(standin.array(found), np.exp(values[0]) * values[1], rtol=1e-6)
 
 
 def test_the_standin_notices():
