@@ -189,7 +189,7 @@ REFUSED = [
     (
         "kernel(%x: f32[8,4096], %w: f32[4096,8]) -> f32[8,8] { %y = block(%x, %w) axes() {"
         " %a = load %x [.,.] %b = load %w [.,.] store (matmul %a, %b) [.,.] } return %y }",
-        "of a product of 262144 bytes, of which a program has 232448",
+        "of 524288 bytes, of which a program has 232448",
     ),
     (
         "kernel(%x: f32[2,1200,1500]) -> f32[2,1,1] { %y = block(%x) axes() { %a = load %x [.,.,.]"

@@ -71,8 +71,7 @@ class KernelEmitter {
     for (size_t i = 0; i < block_.ops.size(); ++i) {
       if (!is_live_[i]) continue;
       for (ValueId result : block_.ops[i].results) MIRAGE_TRY_VOID(check_size(result));
-      if (axes_.uses_dot[i])
-        for (ValueId operand : block_.ops[i].operands) MIRAGE_TRY_VOID(check_operand(operand));
+      if (axes_.uses_dot[i]) MIRAGE_TRY_VOID(check_operands(block_.ops[i]));
       MIRAGE_TRY_VOID(visit(block_.ops[i]));
     }
     return KernelText{function(), most_elements_ >= (1 << 14) ? 8 : 4, stages()};
@@ -149,13 +148,17 @@ class KernelEmitter {
   }
 
   /// tl.dot finds its operands in shared memory.
-  Result<void> check_operand(ValueId value) const {
-    int64_t bytes = ir::bytes_of(block_.type(value).dtype);
-    for (int64_t extent : axes_.shape(value)) bytes *= extent;
+  Result<void> check_operands(const Op& product) const {
+    int64_t bytes = 0;
+    for (ValueId operand : product.operands) {
+      int64_t elements = 1;
+      for (int64_t extent : axes_.shape(operand)) elements *= extent;
+      bytes += elements * ir::bytes_of(block_.type(operand).dtype);
+    }
     if (bytes <= target_.scratch_bytes) return {};
     return fail(Code::LimitExceeded,
-                "kernel {}: operand %{} of a product of {} bytes, of which a program has {}",
-                plan_.name, name_for(value), bytes, target_.scratch_bytes);
+                "kernel {}: operands of product %{} of {} bytes, of which a program has {}",
+                plan_.name, name_for(product.results[0]), bytes, target_.scratch_bytes);
   }
 
   /// The value in the type of the computation.

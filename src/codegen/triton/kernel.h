@@ -21,7 +21,7 @@ struct KernelText {
 };
 
 /// Unsupported or LimitExceeded with the kernel's name where Triton has no words for it, or where
-/// an operand of tl.dot does not fit the shared memory that the target says a program has.
+/// the operands of a tl.dot do not fit the shared memory that the target says a program has.
 Result<KernelText> kernel_text(const lower::KernelPlan& plan, const lower::Target& target);
 
 }  // namespace mirage::codegen::triton

@@ -28,6 +28,24 @@ TEST(MapText, FunctionsOfTheLibraryAndBodies) {
             "minimum(maximum(a, V(T(0))), V(T(6)))");
 }
 
+TEST(TritonText, FunctionsOfTheLanguageAndBodies) {
+  const std::string operands[] = {"a", "b"};
+  const auto text = [&](ir::OpKind kind, size_t arity, const ir::Attrs& attrs = {}) {
+    return triton_text(ir::DType::F32, kind, attrs, std::span(operands, arity));
+  };
+  EXPECT_EQ(text(ir::OpKind::Exp, 1), "tl.exp(a)");
+  EXPECT_EQ(text(ir::OpKind::Mul, 2), "(a * b)");
+  EXPECT_EQ(text(ir::OpKind::Sigmoid, 1), "(1.0 / (1.0 + tl.exp((-a))))");
+  EXPECT_EQ(text(ir::OpKind::Silu, 1), "(a * (1.0 / (1.0 + tl.exp((-a)))))");
+  EXPECT_EQ(text(ir::OpKind::Relu, 1), "larger(a, 0.0)");
+  // Bare numbers that functions are given would be rounded to f32.
+  ir::Attrs attrs;
+  attrs.scalars = {-0.1, 6};
+  EXPECT_EQ(text(ir::OpKind::Clamp, 1, attrs), "smaller(larger(a, (-0.1)), 6.0)");
+  EXPECT_EQ(triton_text(ir::DType::F64, ir::OpKind::Relu, {}, std::span(operands, 1)),
+            "larger(a, tl.full([], 0.0, tl.float64))");
+}
+
 TEST(MapText, EveryMapOperatorHasText) {
   const std::string operands[] = {"a", "b"};
   ir::Attrs attrs;
