@@ -81,7 +81,8 @@ void fields(Archive& archive, T& value) {
 }
 template <class Archive, Either<Entry> T>
 void fields(Archive& archive, T& value) {
-  archive(value.name, value.items, value.scratch_bytes, value.threads, value.buffers, value.maps);
+  archive(value.name, value.items, value.scratch_bytes, value.threads, value.cluster, value.buffers,
+          value.maps);
 }
 template <class Archive, Either<SourceUnit> T>
 void fields(Archive& archive, T& value) {

@@ -10,30 +10,6 @@ std::string_view verb(host::Access access) {
 
 }  // namespace
 
-std::string Machine::sentence(const Conflict& conflict, std::string_view action, uint32_t bytes,
-                              const std::string& place) const {
-  std::string what = fmt::format("{} {} bytes at {}", action, bytes, place);
-  switch (conflict.trouble) {
-    case Trouble::Outside:
-      return what + ": out of bounds";
-    case Trouble::Unwritten:
-      return what + ": nobody wrote them";
-    case Trouble::InFlight:
-      return what + ": a copy to them has not been waited for";
-    case Trouble::IsBarrier:
-      return what + ": they are a barrier's";
-    case Trouble::WrittenBefore:
-      return what + fmt::format(": race with {}, which wrote them; no barrier is between",
-                                name_of(conflict.other));
-    case Trouble::ReadBefore:
-      return what + fmt::format(": race with {}, which read them; no barrier is between",
-                                name_of(conflict.other));
-    case Trouble::OtherBlocks:
-      return what + ": race with a block that does not wait for this one";
-  }
-  return what;
-}
-
 bool Machine::is_shared(const void* at) const {
   const auto* const address = static_cast<const std::byte*>(at);
   return address >= shared_.get() &&

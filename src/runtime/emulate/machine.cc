@@ -221,20 +221,6 @@ void Machine::on_trap(int signal, const void* address) {
   switch_context(machine->running_->context, machine->scheduler_);
 }
 
-std::string Machine::words_of_trap() const {
-  switch (trap_) {
-    case SIGFPE:
-      return "an integer divided by zero";
-    case SIGILL:
-      return "an instruction that must not be reached";
-    default:
-      break;
-  }
-  if (stacks_.is_below(running_->component, trap_address_))
-    return fmt::format("needs more than {} bytes of stack", Stacks::kBytes);
-  return fmt::format("touches {}, memory that is no one's", trap_address_);
-}
-
 // ---- barriers of blocks and clusters ----
 
 /// Threads that wait for this and are selected go on; with `seen` as what they have seen.
@@ -264,60 +250,6 @@ void Machine::sync_cluster() {
   const Seen all = cluster_gathering_.finish(joins_);
   let_go(
       Wait::Cluster, [](const Thread&) { return true; }, &all);
-}
-
-// ---- messages ----
-
-std::string Machine::name_of(const Thread& thread) const {
-  return fmt::format("block {}, thread {}", thread.block->index, thread.index);
-}
-
-std::string Machine::name_of(Epoch epoch) const {
-  if (epoch.by >= threads_.size()) return "a copy";
-  return name_of(threads_[epoch.by]);
-}
-
-std::string Machine::reason(const Thread& thread) const {
-  const auto missing = [&](uint32_t arrived, size_t all) {
-    return fmt::format("{} of {} threads have arrived", arrived, all);
-  };
-  switch (thread.wait) {
-    case Wait::None:
-    case Wait::Ended:
-      return "have ended";
-    case Wait::Block:
-      return "wait for their block: " +
-             missing(thread.block->arrived, static_cast<size_t>(launch_.threads));
-    case Wait::Cluster:
-      return "wait for their cluster: " + missing(cluster_arrived_, threads_.size());
-    case Wait::Warp:
-      return "wait for lanes of their warp";
-    case Wait::Barrier:
-      break;
-  }
-  const Barrier& barrier = thread.block->barriers.at(thread.barrier);
-  return fmt::format(
-      "wait for parity {} of the barrier at {}: its phase {} lacks {} of {} arrivals "
-      "and {} bytes",
-      thread.parity, thread.block->window.name_of(thread.barrier), barrier.phase, barrier.missing,
-      barrier.count, barrier.missing_bytes);
-}
-
-/// Neighbours that wait for the same are named together.
-std::string Machine::deadlock() const {
-  std::string text = "deadlock:";
-  for (size_t i = 0; i < threads_.size();) {
-    const std::string why = reason(threads_[i]);
-    size_t end = i + 1;
-    while (end < threads_.size() && threads_[end].block == threads_[i].block &&
-           reason(threads_[end]) == why)
-      ++end;
-    text += fmt::format(" block {}, threads {} to {} {};", threads_[i].block->index,
-                        threads_[i].index, threads_[end - 1].index, why);
-    i = end;
-  }
-  text.pop_back();
-  return text;
 }
 
 }  // namespace mirage::runtime::emulate

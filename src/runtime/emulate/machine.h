@@ -132,11 +132,6 @@ class Machine {
   void check_stack();
   void stop_if_faulty();
   static void on_trap(int signal, const void* address);
-  std::string words_of_trap() const;
-  std::string name_of(const Thread& thread) const;
-  std::string name_of(Epoch epoch) const;
-  std::string deadlock() const;
-  std::string reason(const Thread& thread) const;
   void wait(Wait what);
   void wake(Thread& thread);
   template <class Select>
@@ -161,8 +156,6 @@ class Machine {
   void access_global(Region& region, const void* at, uint32_t bytes, host::Access access);
   bool access_shared(const Thread& thread, Block& block, uint32_t offset, uint32_t bytes,
                      host::Access access);
-  std::string sentence(const Conflict& conflict, std::string_view action, uint32_t bytes,
-                       const std::string& place) const;
   bool is_shared(const void* at) const;
   void* launch_memory() { return running_->block->window.memory + SharedWindow::kLaunch; }
   void* shared_array(const void* tag, uint32_t bytes, uint32_t alignment);
@@ -188,6 +181,16 @@ class Machine {
   void advance(Block& block, uint32_t offset, Barrier& barrier);
   bool land_copy();
   void land_source(const Copy& copy);
+
+  // ---- words.cc: what faults are called ----
+  std::string name_of(const Thread& thread) const;
+  std::string name_of(Epoch epoch) const;
+  /// Who waits for what.
+  std::string deadlock() const;
+  std::string reason(const Thread& thread) const;
+  std::string sentence(const Conflict& conflict, std::string_view action, uint32_t bytes,
+                       const std::string& place) const;
+  std::string words_of_trap() const;
 
   Rng rng_;
   Span constants_;
