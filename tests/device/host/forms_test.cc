@@ -126,12 +126,13 @@ std::set<std::string> functions_of_the_generator() {
     for (std::sregex_iterator it(text.begin(), text.end(), what), end; it != end; ++it) f(*it);
   };
   std::set<std::string> words;
-  for (const auto& entry :
-       std::filesystem::recursive_directory_iterator(MIRAGE_SOURCE_DIR "/src/codegen"))
-    if (entry.path().extension() == ".cc" && entry.path().parent_path().filename() != "cpu")
-      each(read(entry.path()), kLiteral, [&](const std::smatch& literal) {
-        each(literal.str(), kCalled, [&](const std::smatch& word) { words.insert(word.str()); });
-      });
+  for (const char* folder : {"/src/codegen", "/src/codegen/cuda"})
+    for (const auto& entry :
+         std::filesystem::directory_iterator(MIRAGE_SOURCE_DIR + std::string(folder)))
+      if (entry.path().extension() == ".cc")
+        each(read(entry.path()), kLiteral, [&](const std::smatch& literal) {
+          each(literal.str(), kCalled, [&](const std::smatch& word) { words.insert(word.str()); });
+        });
   std::set<std::string> names;
   for (const DeviceHeader& known : device_headers())
     if (known.name.starts_with("mirage/cuda/"))
