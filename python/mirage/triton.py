@@ -74,7 +74,7 @@ class TritonProgram:
         spec.loader.exec_module(self.module)
 
     def run(self, arrays: Sequence[Any], out: Sequence[Any] | None = None) -> list[Any]:
-        """All outputs as a list: those of `out`, or new tensors on the device of the first input."""
+        """All outputs as a list: those of `out`, or new tensors beside the first input."""
         if out is None:
             return list(self.module.run(*arrays))
         self.module.execute_mugraph(*arrays, *out)
@@ -183,11 +183,11 @@ def profile_and_select_best_graph(
     debug_mode: bool = False,
     save_codes: bool = False,
 ) -> tuple[_core.Graph, str, list[tuple[int, ...]]]:
-    """The fastest of graphs that are equal, run by Triton, as (graph, path of its text, output shapes).
+    """The fastest of equal graphs, run by Triton, as (graph, path of its text, output shapes).
 
     Graphs that Triton cannot express or run are left out; debug_mode prints why, and all times.
-    save_codes keeps the texts in generated_codes/. The first graph's results on the CPU are what all
-    are held against. target_cc changes nothing.
+    save_codes keeps the texts in generated_codes/. All are held against what the first graph gives
+    on the CPU. target_cc changes nothing.
     """
     what = "profile_and_select_best_graph"
     if not graphs:
@@ -202,7 +202,8 @@ def profile_and_select_best_graph(
             if debug_mode:
                 print(losses[-1])
     if not candidates:
-        raise UnsupportedError(f"{what}: none of {len(graphs)} graphs is one for Triton", notes=losses)
+        message = f"{what}: none of {len(graphs)} graphs is one for Triton"
+        raise UnsupportedError(message, notes=losses)
     graph, best = select(
         what, candidates, _on_cpu(graphs[0]), warmup_iters, profile_iters, debug_mode, save_codes
     )

@@ -110,7 +110,8 @@ def test_offsets_beyond_32_bits_are_wide():
     assert not [line for line in text.splitlines() if "tl.store" in line and "tl.int64" in line]
 
 
-TWO_OUTPUTS = "kernel(%x: f32[3,5]) -> f32[3,5], f32[3,1] { %y = exp %x %s = sum %y axis=1 return %y, %s }"
+TWO_OUTPUTS = """
+kernel(%x: f32[3,5]) -> f32[3,5], f32[3,1] { %y = exp %x %s = sum %y axis=1 return %y, %s }"""
 
 
 def test_the_published_entry():

@@ -241,7 +241,9 @@ def elementwise():
     return [
         row["name"]
         for row in mi.op_table()
-        if "thread" in row["levels"] and row["arity"] in (1, 2) and row["attributes"] in ([], ["lo", "hi"])
+        if "thread" in row["levels"]
+        and row["arity"] in (1, 2)
+        and row["attributes"] in ([], ["lo", "hi"])
     ]
 
 
