@@ -1,10 +1,12 @@
 #include "tune/host_tensor.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
 #include "ir/element.h"
 #include "tune/machine.h"
+#include "util/parallel.h"
 
 namespace mirage::tune {
 
@@ -30,29 +32,38 @@ Result<HostTensor> HostTensor::make(ir::TensorType type, ir::Strides strides) {
   return tensor;
 }
 
-std::vector<double> HostTensor::to_doubles() const {
-  std::vector<double> values;
-  values.reserve(static_cast<size_t>(ir::element_count(type_.shape)));
+template <class Body>
+void HostTensor::for_each_element(int threads, const Body& body) const {
+  constexpr int64_t kLeast = 1 << 15;  // elements that are worth a thread
   const int64_t size = ir::bytes_of(type_.dtype);
-  const std::byte* base = memory_.get() + origin_ * size;
+  std::byte* const base = memory_.get() + origin_ * size;
+  const int64_t width = type_.shape.empty() ? 1 : std::max<int64_t>(type_.shape.back(), 1);
+  const int64_t least = (kLeast + width - 1) / width;
+  in_parallel(threads, row_count(type_.shape), least, [&](int64_t first, int64_t end) {
+    auto number = static_cast<size_t>(first * width);
+    for_each_offset(type_.shape, strides_, first, end,
+                    [&](int64_t offset) { body(number++, base + offset * size); });
+  });
+}
+
+std::vector<double> HostTensor::to_doubles(int threads) const {
+  std::vector<double> values(static_cast<size_t>(ir::element_count(type_.shape)));
   if (type_.dtype == ir::DType::F32)  // the common case, without a call an element
-    for_each_offset(type_.shape, strides_, [&](int64_t offset) {
-      values.push_back(static_cast<double>(reinterpret_cast<const float*>(base)[offset]));
+    for_each_element(threads, [&](size_t i, const std::byte* at) {
+      values[i] = static_cast<double>(*reinterpret_cast<const float*>(at));
     });
   else
-    for_each_offset(type_.shape, strides_, [&](int64_t offset) {
-      values.push_back(ir::load_element(type_.dtype, base + offset * size));
+    for_each_element(threads, [&](size_t i, const std::byte* at) {
+      values[i] = ir::load_element(type_.dtype, at);
     });
   return values;
 }
 
-void HostTensor::assign(const std::vector<double>& values) {
-  const int64_t size = ir::bytes_of(type_.dtype);
-  std::byte* base = memory_.get() + origin_ * size;
-  size_t next = 0;
-  for_each_offset(type_.shape, strides_, [&](int64_t offset) {
-    ir::store_element(type_.dtype, base + offset * size, values[next++]);
-  });
+void HostTensor::assign(const std::vector<double>& values, int threads) {
+  // Elements that may share memory are written in order.
+  const bool is_dense = strides_ == ir::row_major_strides(type_.shape);
+  for_each_element(is_dense ? threads : 1,
+                   [&](size_t i, std::byte* at) { ir::store_element(type_.dtype, at, values[i]); });
 }
 
 void HostTensor::poison(unsigned char byte) { std::memset(memory_.get(), byte, bytes_); }

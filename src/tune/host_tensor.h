@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "ir/graph.h"
@@ -24,16 +25,20 @@ class HostTensor {
   std::byte* memory() const { return memory_.get(); }
 
   /// Row-major copy of all elements.
-  std::vector<double> to_doubles() const;
+  std::vector<double> to_doubles(int threads = 1) const;
   /// Sets every element, rounded to the type; `values` are row-major. Where strides make elements
   /// share memory the last one stays.
-  void assign(const std::vector<double>& values);
+  void assign(const std::vector<double>& values, int threads = 1);
   /// Fills all memory with this byte, holes between elements included.
   void poison(unsigned char byte);
 
   runtime::TensorView view() const;
 
  private:
+  /// body(number, address) for all elements in row-major order, shared between threads.
+  template <class Body>
+  void for_each_element(int threads, const Body& body) const;
+
   struct Free {
     void operator()(std::byte* memory) const;
   };
@@ -44,16 +49,27 @@ class HostTensor {
   int64_t origin_ = 0;  // element offset of index 0: positive where strides are negative
 };
 
-/// Offsets in elements of all elements of a shape in row-major order, relative to index 0.
-template <class Body>
-void for_each_offset(const ir::Shape& shape, const ir::Strides& strides, Body&& body) {
+/// How many rows along its last axis a shape has.
+inline int64_t row_count(const ir::Shape& shape) {
   const int64_t count = ir::element_count(shape);
-  if (count == 0) return;
+  return count == 0 ? 0 : shape.empty() ? 1 : count / shape.back();
+}
+
+/// Offsets in elements of rows [first, end) of a shape in row-major order, relative to index 0.
+template <class Body>
+void for_each_offset(const ir::Shape& shape, const ir::Strides& strides, int64_t first, int64_t end,
+                     Body&& body) {
+  if (first >= end) return;
   if (shape.empty()) return body(int64_t{0});
   std::vector<int64_t> index(shape.size(), 0);
   const size_t last = shape.size() - 1;
-  int64_t offset = 0;
-  for (int64_t done = 0; done < count; done += shape[last]) {
+  int64_t offset = 0, left = first;
+  for (size_t axis = last; axis-- > 0;) {
+    index[axis] = left % shape[axis];
+    offset += index[axis] * strides[axis];
+    left /= shape[axis];
+  }
+  for (int64_t row = first; row < end; ++row) {
     for (int64_t i = 0; i < shape[last]; ++i) body(offset + i * strides[last]);
     for (size_t axis = last; axis-- > 0;) {
       offset += strides[axis];
@@ -62,6 +78,11 @@ void for_each_offset(const ir::Shape& shape, const ir::Strides& strides, Body&& 
       index[axis] = 0;
     }
   }
+}
+/// Those of all elements.
+template <class Body>
+void for_each_offset(const ir::Shape& shape, const ir::Strides& strides, Body&& body) {
+  for_each_offset(shape, strides, 0, row_count(shape), std::forward<Body>(body));
 }
 
 }  // namespace mirage::tune

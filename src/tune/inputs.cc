@@ -6,6 +6,7 @@
 
 #include "ir/element.h"
 #include "tune/machine.h"
+#include "util/parallel.h"
 #include "util/rng.h"
 
 namespace mirage::tune {
@@ -27,10 +28,10 @@ struct Filler {
   Family family;
   ir::DType dtype;
   int64_t count, row;  // elements in all, and along the last axis
-  Rng rng;
+  Rng rng;             // gives each element one draw, then places
 
-  double one(int64_t i) {
-    const double ordinary = bell(rng);
+  double one(int64_t i, Rng& draws) const {
+    const double ordinary = bell(draws);
     switch (family) {
       case Family::Ordinary:
       case Family::NotANumber:
@@ -51,6 +52,18 @@ struct Filler {
         return ordinary * 4 * ir::min_positive(dtype);
     }
     return ordinary;
+  }
+
+  std::vector<double> all(int threads) {
+    constexpr int64_t kLeast = 1 << 16;  // elements that are worth a thread
+    std::vector<double> values(static_cast<size_t>(count));
+    in_parallel(threads, count, kLeast, [&](int64_t first, int64_t last) {
+      Rng draws = rng;
+      draws.skip(static_cast<uint64_t>(first));
+      for (int64_t i = first; i < last; ++i) values[static_cast<size_t>(i)] = one(i, draws);
+    });
+    rng.skip(static_cast<uint64_t>(count));
+    return values;
   }
 
   void spoil(std::vector<double>& values) {
@@ -118,7 +131,8 @@ Result<void> check_memory(const ir::Graph& graph) {
 
 }  // namespace
 
-Result<std::vector<HostTensor>> make_inputs(const ir::Graph& graph, Family family, uint64_t seed) {
+Result<std::vector<HostTensor>> make_inputs(const ir::Graph& graph, Family family, uint64_t seed,
+                                            int threads) {
   MIRAGE_TRY_VOID(check_memory(graph));
   std::vector<HostTensor> inputs;
   for (size_t i = 0; i < graph.inputs.size(); ++i) {
@@ -127,10 +141,9 @@ Result<std::vector<HostTensor>> make_inputs(const ir::Graph& graph, Family famil
     const int64_t count = ir::element_count(type.shape);
     const int64_t row = type.shape.empty() ? 1 : std::max<int64_t>(type.shape.back(), 1);
     Filler filler{family, type.dtype, count, row, Rng(seed * 1000003 + i)};
-    std::vector<double> values(static_cast<size_t>(count));
-    for (int64_t e = 0; e < count; ++e) values[static_cast<size_t>(e)] = filler.one(e);
+    std::vector<double> values = filler.all(threads);
     filler.spoil(values);
-    tensor.assign(values);
+    tensor.assign(values, threads);
     inputs.push_back(std::move(tensor));
   }
   return inputs;

@@ -30,7 +30,8 @@ std::span<const Family> all_families();
 /// Whether every element is about as likely up as down, so that rounding errors grow like a root.
 bool is_random(Family family);
 
-/// One tensor an input of the graph, in its strides.
-Result<std::vector<HostTensor>> make_inputs(const ir::Graph& graph, Family family, uint64_t seed);
+/// One tensor an input of the graph, in its strides; the same for any number of threads.
+Result<std::vector<HostTensor>> make_inputs(const ir::Graph& graph, Family family, uint64_t seed,
+                                            int threads = 1);
 
 }  // namespace mirage::tune

@@ -1,7 +1,6 @@
 #include "tune/loops.h"
 
 #include <algorithm>
-#include <thread>
 
 #include "tune/host_tensor.h"
 
@@ -62,26 +61,27 @@ Product::Product(const Shape& a, const Shape& b, const Shape& out)
       batch_b_(batch_offsets(b, out)) {}
 
 void Product::add(const std::vector<double>& a, const std::vector<double>& b,
-                  std::vector<double>& out, int64_t first, int64_t last,
-                  const Deadline& deadline) const {
+                  std::vector<double>& out, const Part& part, const Deadline& deadline) const {
   constexpr int64_t kBlock = 64;  // rows of b that stay in cache while rows of a go by
+  const int64_t column = part.first_column, width = part.last_column - part.first_column;
   for (int64_t k0 = 0; k0 < k_; k0 += kBlock)
-    for (int64_t row = first; row < last && !deadline.is_over(); ++row) {
+    for (int64_t row = part.first_row; row < part.last_row && !deadline.is_over(); ++row) {
       const auto batch = static_cast<size_t>(row / m_);
       const double* row_a = a.data() + batch_a_[batch] * m_ * k_ + row % m_ * k_;
-      const double* matrix_b = b.data() + batch_b_[batch] * k_ * n_;
+      const double* matrix_b = b.data() + batch_b_[batch] * k_ * n_ + column;
       for (int64_t i = k0; i < std::min(k_, k0 + kBlock); ++i)
-        add_scaled(out.data() + row * n_, matrix_b + i * n_, row_a[i], n_);
+        add_scaled(out.data() + row * n_ + column, matrix_b + i * n_, row_a[i], width);
     }
 }
 
-void Product::on_threads(int threads, const std::function<void(int64_t, int64_t)>& work) const {
-  const int64_t share = std::max<int64_t>((rows() + threads - 1) / std::max(threads, 1), 1);
-  std::vector<std::thread> helpers;
-  for (int64_t first = share; first < rows(); first += share)
-    helpers.emplace_back(work, first, std::min(rows(), first + share));
-  work(0, std::min(rows(), share));
-  for (std::thread& helper : helpers) helper.join();
+void Product::on_threads(int threads, const std::function<void(const Part&)>& work) const {
+  // Shares of columns read only their part of b, and there may be few rows.
+  constexpr int64_t kLeastColumns = 64;
+  if (n_ >= kLeastColumns * threads)
+    return in_parallel(threads, n_, kLeastColumns, [&](int64_t first, int64_t last) {
+      work({0, rows(), first, last});
+    });
+  in_parallel(threads, rows(), 1, [&](int64_t first, int64_t last) { work({first, last, 0, n_}); });
 }
 
 std::vector<Moved> moves_of(const ir::Op& op, const std::vector<Shape>& operands,

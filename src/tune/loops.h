@@ -9,10 +9,25 @@
 
 #include "ir/graph.h"
 #include "util/deadline.h"
+#include "util/parallel.h"
 
 namespace mirage::tune {
 
-constexpr size_t kLook = 1 << 16;  // elements between looks at the clock
+constexpr size_t kLook = 1 << 16;    // elements between looks at the clock
+constexpr size_t kMostOperands = 3;  // of an elementwise operator
+
+/// Calls work(e) for the elements of a result, shared between threads; leaves early at the
+/// deadline.
+template <class Work>
+void for_each_entry(int threads, size_t count, const Deadline& deadline, const Work& work) {
+  constexpr int64_t kLeast = 1 << 14;  // elements that are worth a thread
+  in_parallel(threads, static_cast<int64_t>(count), kLeast, [&](int64_t first, int64_t last) {
+    for (auto e = static_cast<size_t>(first); e < static_cast<size_t>(last); ++e) {
+      if (e % kLook == 0 && deadline.is_over()) return;
+      work(e);
+    }
+  });
+}
 
 /// Offsets of an operand for every element of a result that it is broadcast to; empty if the shapes
 /// are the same.
@@ -23,17 +38,23 @@ class Product {
  public:
   Product(const ir::Shape& a, const ir::Shape& b, const ir::Shape& out);
 
-  int64_t rows() const { return static_cast<int64_t>(batch_a_.size()) * m_; }
+  /// Rows [first_row, last_row) of columns [first_column, last_column) of the result.
+  struct Part {
+    int64_t first_row, last_row, first_column, last_column;
+  };
+
   int64_t terms() const { return k_; }
 
-  /// out += a b in rows [first, last); leaves early at the deadline.
+  /// out += a b in a part; leaves early at the deadline.
   void add(const std::vector<double>& a, const std::vector<double>& b, std::vector<double>& out,
-           int64_t first, int64_t last, const Deadline& deadline) const;
+           const Part& part, const Deadline& deadline) const;
 
-  /// Calls work(first, last) for all rows, shared between threads.
-  void on_threads(int threads, const std::function<void(int64_t, int64_t)>& work) const;
+  /// Calls work(part) for parts that make up the result, shared between threads.
+  void on_threads(int threads, const std::function<void(const Part&)>& work) const;
 
  private:
+  int64_t rows() const { return static_cast<int64_t>(batch_a_.size()) * m_; }
+
   int64_t m_, n_, k_;
   std::vector<int64_t> batch_a_, batch_b_;
 };

@@ -1,12 +1,14 @@
 #include "tune/reference.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
 #include "ir/element.h"
 #include "tune/bounded.h"
 #include "tune/loops.h"
+#include "util/check.h"
 
 namespace mirage::tune {
 namespace {
@@ -35,10 +37,9 @@ class Evaluator {
     for (size_t i = 0; i < inputs.size(); ++i) {
       Plane& plane = planes_[graph_.inputs[i].index];
       plane.shape = inputs[i].type().shape;
-      plane.value = inputs[i].to_doubles();
+      plane.value = inputs[i].to_doubles(options_.threads);
       plane.magnitude.resize(plane.value.size());
-      for (size_t e = 0; e < plane.value.size(); ++e)
-        plane.magnitude[e] = std::fabs(plane.value[e]);
+      for_each_entry(plane, [&](size_t e) { plane.magnitude[e] = std::fabs(plane.value[e]); });
     }
     std::vector<size_t> last_use(graph_.values.size(), 0);
     for (size_t i = 0; i < graph_.ops.size(); ++i)
@@ -57,6 +58,11 @@ class Evaluator {
 
  private:
   Plane& operand(const Op& op, size_t i) { return planes_[op.operands[i].index]; }
+
+  template <class Work>
+  void for_each_entry(const Plane& plane, const Work& work) const {
+    tune::for_each_entry(options_.threads, plane.value.size(), options_.deadline, work);
+  }
 
   /// Roundings of a sum of n terms in the type it is accumulated in.
   double sum_roundings(int64_t n, ir::DType dtype) const {
@@ -105,41 +111,41 @@ class Evaluator {
   }
 
   /// A kernel may store this value in its type: one rounding, gradual underflow, overflow.
-  static void round(ir::DType dtype, Plane& out) {
+  void round(ir::DType dtype, Plane& out) const {
     const double u = std::max(ir::unit_roundoff(dtype), unit(dtype));
     const double least = ir::min_positive(dtype);
     const double top = ir::max_finite(dtype);
     out.error.resize(out.value.size(), 0);
-    for (size_t i = 0; i < out.value.size(); ++i) {
+    for_each_entry(out, [&](size_t i) {
       double& error = out.error[i];
       out.magnitude[i] = std::max(out.magnitude[i], std::fabs(out.value[i]));
       error += u * out.magnitude[i] + least;
       if (std::isnan(error) || std::fabs(out.value[i]) + error > top) error = kInf;
-    }
+    });
   }
 
   void map(const Op& op, const ir::TensorType& type, Plane& out) {
+    MIRAGE_CHECK(op.operands.size() <= kMostOperands, "an elementwise operator has more operands");
     std::vector<std::vector<int64_t>> offsets;
     for (size_t i = 0; i < op.operands.size(); ++i) {
       const Plane& in = operand(op, i);
       offsets.push_back(broadcast_offsets(in.shape, out.shape));
     }
-    BoundedDomain domain(unit(type.dtype));
     out.error.resize(out.value.size());
-    std::vector<Bounded> args(op.operands.size());
-    for (size_t e = 0; e < out.value.size(); ++e) {
-      if (e % kLook == 0 && options_.deadline.is_over()) return;
-      for (size_t i = 0; i < args.size(); ++i) {
+    for_each_entry(out, [&](size_t e) {
+      BoundedDomain domain(unit(type.dtype));
+      std::array<Bounded, kMostOperands> args;
+      for (size_t i = 0; i < offsets.size(); ++i) {
         const Plane& in = operand(op, i);
         const size_t at = offsets[i].empty() ? e : static_cast<size_t>(offsets[i][e]);
         args[i] = {in.value[at], in.magnitude[at], in.error_at(at)};
       }
-      const Bounded result =
-          ir::eval_map(op.kind, domain, op.attrs, std::span<const Bounded>(args));
+      const Bounded result = ir::eval_map(op.kind, domain, op.attrs,
+                                          std::span<const Bounded>(args.data(), offsets.size()));
       out.value[e] = result.value;
       out.magnitude[e] = result.magnitude;
       out.error[e] = result.error;
-    }
+    });
   }
 
   void contract(const Op& op, const ir::TensorType& type, Plane& out) {
@@ -152,10 +158,10 @@ class Evaluator {
       most_a = a.magnitude;
       for (size_t i = 0; i < most_a.size(); ++i) most_a[i] += a.error_at(i);
     }
-    product.on_threads(options_.threads, [&](int64_t first, int64_t last) {
+    product.on_threads(options_.threads, [&](const Product::Part& part) {
       const auto add = [&](const std::vector<double>& x, const std::vector<double>& y,
                            std::vector<double>& to) {
-        product.add(x, y, to, first, last, options_.deadline);
+        product.add(x, y, to, part, options_.deadline);
       };
       add(a.value, b.value, out.value);
       add(a.magnitude, b.magnitude, out.magnitude);
@@ -163,7 +169,7 @@ class Evaluator {
       if (!b.error.empty()) add(most_a, b.error, out.error);
     });
     const double roundings = sum_roundings(product.terms(), type.dtype);
-    for (size_t i = 0; i < out.error.size(); ++i) out.error[i] += roundings * out.magnitude[i];
+    for_each_entry(out, [&](size_t i) { out.error[i] += roundings * out.magnitude[i]; });
   }
 
   void reduce(const Op& op, const ir::TensorType& type, Plane& out) {
@@ -174,7 +180,7 @@ class Evaluator {
     const double divisor =
         ir::def(op.kind).combine == ir::Combine::Mean ? static_cast<double>(axis.n) : 1;
     out.error.assign(out.value.size(), 0);
-    for (size_t e = 0; e < out.value.size(); ++e) {
+    for_each_entry(out, [&](size_t e) {
       const int64_t start = axis.start(static_cast<int64_t>(e));
       Bounded all{is_max ? -kInf : 0, 0, 0};
       for (int64_t i = 0; i < axis.n && !(is_max && std::isnan(all.value)); ++i) {
@@ -197,7 +203,7 @@ class Evaluator {
       out.value[e] = all.value / divisor;
       out.magnitude[e] = all.magnitude / divisor;
       out.error[e] = (all.error + roundings * all.magnitude) / divisor;
-    }
+    });
   }
 
   /// Element `from` of `in` becomes element `to` of `out`.

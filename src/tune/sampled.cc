@@ -1,6 +1,7 @@
 #include "tune/sampled.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -9,6 +10,7 @@
 #include "tune/lanes.h"
 #include "tune/loops.h"
 #include "tune/machine.h"
+#include "util/check.h"
 #include "util/rng.h"
 
 namespace mirage::tune {
@@ -41,7 +43,7 @@ class Sampler {
     for (size_t i = 0; i < inputs.size(); ++i) {
       Plane& plane = planes_[graph_.inputs[i].index];
       plane.shape = inputs[i].type().shape;
-      plane.lanes = {inputs[i].to_doubles()};
+      plane.lanes = {inputs[i].to_doubles(options_.threads)};
       plane.size = plane.lanes[0];
       for (double& size : plane.size) size = std::fabs(size);
     }
@@ -62,6 +64,11 @@ class Sampler {
 
  private:
   const Plane& operand(const Op& op, size_t i) const { return planes_[op.operands[i].index]; }
+
+  template <class Work>
+  void for_each_entry(const Plane& plane, const Work& work) const {
+    tune::for_each_entry(options_.threads, plane.count(), options_.deadline, work);
+  }
 
   static void make(Plane& plane, size_t lanes) {
     const auto count = static_cast<size_t>(ir::element_count(plane.shape));
@@ -112,8 +119,10 @@ class Sampler {
     const double own = store + compute * std::sqrt(static_cast<double>(terms));
     const double least = ir::min_positive(dtype), top = ir::max_finite(dtype);
     const uint64_t shift_signs = rng_.next(), scale_signs = rng_.next();
-    for (size_t e = 0; e < out.count(); ++e) {
-      const uint64_t signs = rng_.next();
+    for_each_entry(out, [&](size_t e) {
+      Rng draws = rng_;
+      draws.skip(e);
+      const uint64_t signs = draws.next();
       const double value = out.lanes[0][e];
       double& size = out.size[e];
       size = std::fmax(size, std::fabs(value));
@@ -126,35 +135,38 @@ class Sampler {
       }
       // What may overflow in some order is not claimed.
       const double reach = kSigmas * std::sqrt(squares / kSamples);
-      if (std::fmax(size, std::fabs(value) + reach) <= top) continue;
+      if (std::fmax(size, std::fabs(value) + reach) <= top) return;
       for (size_t i = 1; i < out.lanes.size(); ++i) out.lanes[i][e] = std::nan("");
-    }
+    });
+    rng_.skip(out.count());
   }
   static double sign(uint64_t bits, size_t i) { return (bits >> i & 1) != 0 ? 1 : -1; }
 
   void map(const Op& op, Plane& out) {
+    MIRAGE_CHECK(op.operands.size() <= kMostOperands, "an elementwise operator has more operands");
     make(out, kSamples + 1);
     const size_t arity = op.operands.size();
     std::vector<std::vector<int64_t>> offsets;
     for (size_t i = 0; i < arity; ++i)
       offsets.push_back(broadcast_offsets(operand(op, i).shape, out.shape));
-    LanesDomain domain(kSigmas);
-    BoundedDomain sizes(0);
-    std::vector<Lanes> args(arity);
-    std::vector<Bounded> bounded(arity);
-    for (size_t e = 0; e < out.count(); ++e) {
-      if (e % kLook == 0 && options_.deadline.is_over()) return;
+    for_each_entry(out, [&](size_t e) {
+      LanesDomain domain(kSigmas);
+      BoundedDomain sizes(0);
+      std::array<Lanes, kMostOperands> args;
+      std::array<Bounded, kMostOperands> bounded;
       for (size_t i = 0; i < arity; ++i) {
         const Plane& in = operand(op, i);
         const size_t at = offsets[i].empty() ? e : static_cast<size_t>(offsets[i][e]);
         for (size_t lane = 0; lane <= kSamples; ++lane) args[i][lane] = in.lane(lane)[at];
         bounded[i] = {args[i][0], in.size[at], 0};
       }
-      const Lanes result = ir::eval_map(op.kind, domain, op.attrs, std::span<const Lanes>(args));
+      const Lanes result =
+          ir::eval_map(op.kind, domain, op.attrs, std::span<const Lanes>(args.data(), arity));
       for (size_t lane = 0; lane <= kSamples; ++lane) out.lanes[lane][e] = result[lane];
       out.size[e] =
-          ir::eval_map(op.kind, sizes, op.attrs, std::span<const Bounded>(bounded)).magnitude;
-    }
+          ir::eval_map(op.kind, sizes, op.attrs, std::span<const Bounded>(bounded.data(), arity))
+              .magnitude;
+    });
   }
 
   int64_t contract(const Op& op, Plane& out) {
@@ -167,10 +179,10 @@ class Sampler {
     const std::vector<double> squares_a = squared(a.size), squares_b = squared(b.size);
     std::vector<double> of_a(out.count(), 0), of_b(out.count(), 0);
     const bool both_exact = a.is_exact() && b.is_exact();
-    product.on_threads(options_.threads, [&](int64_t first, int64_t last) {
+    product.on_threads(options_.threads, [&](const Product::Part& part) {
       const auto add = [&](const std::vector<double>& x, const std::vector<double>& y,
                            std::vector<double>& to) {
-        product.add(x, y, to, first, last, options_.deadline);
+        product.add(x, y, to, part, options_.deadline);
       };
       for (size_t lane = 0; lane <= (both_exact ? 0 : kSamples); ++lane)
         add(a.lane(lane), b.lane(lane), out.lanes[lane]);
@@ -179,11 +191,11 @@ class Sampler {
       add(a.lane(0), b.size, of_b);
     });
     if (both_exact) std::fill(out.lanes.begin() + 1, out.lanes.end(), out.lanes[0]);
-    for (size_t e = 0; e < out.count(); ++e) {
+    for_each_entry(out, [&](size_t e) {
       const double sum =
           std::fmax(std::fabs(out.lanes[0][e]), std::fmax(std::fabs(of_a[e]), std::fabs(of_b[e])));
       out.size[e] = std::sqrt(out.size[e] + sum * sum);
-    }
+    });
     return product.terms();
   }
   static std::vector<double> squared(std::vector<double> values) {
@@ -200,7 +212,7 @@ class Sampler {
     const double divisor = combine == ir::Combine::Mean ? static_cast<double>(axis.n) : 1;
     constexpr double kNothing = -std::numeric_limits<double>::infinity();
     const auto all = [&](const std::vector<double>& from, std::vector<double>& to) {
-      for (size_t e = 0; e < to.size(); ++e) {
+      for_each_entry(out, [&](size_t e) {
         const int64_t start = axis.start(static_cast<int64_t>(e));
         double sum = !is_max ? 0 : axis.n > 0 ? from[static_cast<size_t>(start)] : kNothing;
         for (int64_t i = 0; i < axis.n; ++i) {
@@ -211,7 +223,7 @@ class Sampler {
             sum = x;
         }
         to[e] = sum / divisor;
-      }
+      });
     };
     for (size_t lane = 0; lane <= kSamples; ++lane) all(in.lane(lane), out.lanes[lane]);
     all(in.size, out.size);

@@ -18,10 +18,10 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-std::vector<interp::TensorF64> logical(std::span<const HostTensor> inputs) {
+std::vector<interp::TensorF64> logical(std::span<const HostTensor> inputs, int threads) {
   std::vector<interp::TensorF64> tensors;
   for (const HostTensor& input : inputs)
-    tensors.emplace_back(input.type().shape, input.to_doubles());
+    tensors.emplace_back(input.type().shape, input.to_doubles(threads));
   return tensors;
 }
 
@@ -32,7 +32,7 @@ bool is_no_time(const Error& error) {
 /// Confirms entries of the reference by the interpreter, which shares no code with it. Stops early
 /// where single entries are too much work.
 Result<int64_t> spot_check(const Suite& suite, const TestCase& test, const SuiteOptions& options) {
-  const std::vector<interp::TensorF64> inputs = logical(test.inputs);
+  const std::vector<interp::TensorF64> inputs = logical(test.inputs, options.threads);
   interp::LazyEvaluator lazy(suite.program, inputs);
   lazy.set_work_limit(options.spot_work_limit);
   lazy.set_deadline(options.deadline);
@@ -65,7 +65,7 @@ Result<int64_t> spot_check(const Suite& suite, const TestCase& test, const Suite
 /// random sample; nothing is claimed of the others. Bounds are relative to the largest entry.
 Result<std::vector<ReferenceOutput>> interpreted(const ir::GraphPtr& program, const TestCase& test,
                                                  const SuiteOptions& options) {
-  const std::vector<interp::TensorF64> inputs = logical(test.inputs);
+  const std::vector<interp::TensorF64> inputs = logical(test.inputs, options.threads);
   interp::LazyEvaluator lazy(program, inputs);
   lazy.set_work_limit(options.spot_work_limit);
   lazy.set_deadline(options.deadline);
@@ -101,7 +101,7 @@ Result<TestCase> make_case(const ir::GraphPtr& program, const ir::Graph& safe, b
                            Family family, const SuiteOptions& options) {
   TestCase test;
   test.family = family;
-  MIRAGE_TRY(test.inputs, make_inputs(*program, family, options.seed));
+  MIRAGE_TRY(test.inputs, make_inputs(*program, family, options.seed, options.threads));
   if (has_blocks) {
     MIRAGE_TRY(test.reference, interpreted(program, test, options));
     if (options.deadline.is_over()) return fail(Code::Timeout, "the reference was given up");

@@ -16,6 +16,8 @@ class Rng {
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
     return z ^ (z >> 31);
   }
+  /// As `count` calls of next().
+  void skip(uint64_t count) { state_ += count * 0x9e3779b97f4a7c15u; }
   /// Uniform in [0, bound); bound > 0.
   uint64_t below(uint64_t bound) {
     const uint64_t limit = UINT64_MAX - UINT64_MAX % bound;

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "tune/machine.h"
 
 namespace mirage::tune {
@@ -33,6 +35,33 @@ TEST(HostTensor, ViewPointsAtElementZero) {
   const auto* data = static_cast<const float*>(tensor->view().data);
   EXPECT_EQ(data[0], 1.0f);
   EXPECT_EQ(data[-2], 3.0f);
+}
+
+TEST(HostTensor, ManyThreadsReadAndWriteTheSame) {
+  for (const ir::Strides& strides : {ir::Strides{}, ir::Strides{3, 900, 1}, ir::Strides{0, 3, 1}}) {
+    Result<HostTensor> one = HostTensor::make({DType::F32, {300, 200, 3}}, strides);
+    Result<HostTensor> many = HostTensor::make({DType::F32, {300, 200, 3}}, strides);
+    ASSERT_TRUE(one && many);
+    std::vector<double> values;
+    for (int i = 0; i < 300 * 200 * 3; ++i) values.push_back(i);
+    one->assign(values);
+    many->assign(values, 5);
+    EXPECT_EQ(one->to_doubles(), many->to_doubles());
+    EXPECT_EQ(one->to_doubles(), one->to_doubles(5));
+  }
+}
+
+TEST(HostTensor, RowsOfOffsetsMakeUpTheWhole) {
+  const ir::Shape shape{3, 4, 5};
+  const ir::Strides strides{7, -100, 2};
+  std::vector<int64_t> whole, parts;
+  for_each_offset(shape, strides, [&](int64_t offset) { whole.push_back(offset); });
+  for (int64_t row = 0; row < row_count(shape); row += 5)
+    for_each_offset(shape, strides, row, std::min<int64_t>(row + 5, row_count(shape)),
+                    [&](int64_t offset) { parts.push_back(offset); });
+  EXPECT_EQ(whole.size(), 60u);
+  EXPECT_EQ(whole[59], 2 * 7 - 3 * 100 + 4 * 2);
+  EXPECT_EQ(parts, whole);
 }
 
 TEST(HostTensor, EmptyAndScalar) {

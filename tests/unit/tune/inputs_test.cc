@@ -12,9 +12,9 @@
 namespace mirage::tune {
 namespace {
 
-ir::GraphPtr relu_of(ir::DType dtype) {
+ir::GraphPtr relu_of(ir::DType dtype, int64_t rows = 32) {
   ir::GraphBuilder builder;
-  const ir::ValueId x = *builder.input({dtype, {32, 16}});
+  const ir::ValueId x = *builder.input({dtype, {rows, 16}});
   (void)*builder.add(ir::OpKind::Relu, {x});
   return *builder.finish();
 }
@@ -28,6 +28,14 @@ TEST(Inputs, SameSeedSameBytes) {
   const auto a = *make_inputs(*graph, Family::Ordinary, 7),
              b = *make_inputs(*graph, Family::Ordinary, 8);
   EXPECT_NE(std::memcmp(a[0].memory(), b[0].memory(), a[0].bytes()), 0);
+}
+
+TEST(Inputs, SameBytesWithAnyNumberOfThreads) {
+  const ir::GraphPtr graph = relu_of(ir::DType::F16, 20001);  // more than one thread takes
+  for (Family family : all_families()) {
+    const auto one = *make_inputs(*graph, family, 7, 1), many = *make_inputs(*graph, family, 7, 3);
+    EXPECT_EQ(std::memcmp(one[0].memory(), many[0].memory(), one[0].bytes()), 0) << name_of(family);
+  }
 }
 
 TEST(Inputs, MoreThanTheMemoryIsRefusedBeforeItIsFilled) {

@@ -141,6 +141,27 @@ TEST_P(Sampled, RightKernelsPassAndWrongOnesDoNot) {
 INSTANTIATE_TEST_SUITE_P(Programs, Sampled, testing::ValuesIn(kCases),
                          [](const auto& row) { return row.param.name; });
 
+TEST(SampledBounds, AndValuesAreTheSameWithAnyNumberOfThreads) {
+  const ir::GraphPtr program = parsed(
+      "(%x: f16[300,64], %w: f16[64,256], %v: f16[256,5], %b: f16[256]) -> f16[300,5], f16[300]",
+      "%h = silu (add (matmul %x, %w), %b)\n"
+      "%s = sum %h axis=1\n"
+      "return matmul %h, %v, %s");
+  const auto inputs = *make_inputs(*program, Family::Ordinary, 1);
+  const ir::GraphPtr safe = *lower::make_safe(program);
+  std::vector<ReferenceOutput> of[2];
+  for (int threads : {1, 4}) {
+    auto& reference = of[threads / 4];
+    reference = *reference_of(*safe, inputs, {.threads = threads});
+    sharpen(*safe, inputs, {.threads = threads}, reference);
+  }
+  ASSERT_EQ(of[0].size(), 2u);
+  for (size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(of[0][i].values, of[1][i].values);
+    EXPECT_EQ(of[0][i].bounds, of[1][i].bounds);
+  }
+}
+
 TEST(SampledBounds, AreAskedForWhereTheOthersAreWide) {
   ReferenceOutput output;
   output.values = {2, -2, 2, -2};
