@@ -143,10 +143,10 @@ INSTANTIATE_TEST_SUITE_P(Programs, Sampled, testing::ValuesIn(kCases),
 
 TEST(SampledBounds, AndValuesAreTheSameWithAnyNumberOfThreads) {
   const ir::GraphPtr program = parsed(
-      "(%x: f16[300,64], %w: f16[64,256], %v: f16[256,5], %b: f16[256]) -> f16[300,5], f16[300]",
+      "(%x: f16[300,64], %w: f16[64,256], %v: f16[256,5], %b: f16[256]) -> f16[300,5], f16[300,1]",
       "%h = silu (add (matmul %x, %w), %b)\n"
       "%s = sum %h axis=1\n"
-      "return matmul %h, %v, %s");
+      "return (matmul %h, %v), %s");
   const auto inputs = *make_inputs(*program, Family::Ordinary, 1);
   const ir::GraphPtr safe = *lower::make_safe(program);
   std::vector<ReferenceOutput> of[2];
