@@ -94,7 +94,8 @@ def of_report(report):
     return {"us": report["winner_us"], "rel_error": winner["check"]["relative_error"], "candidate0_us": report["baseline_us"],
             "structure": winner["plan"], "schedule": winner["schedule"], "structures": report["funnel"]["structures"],
             "timed": report["funnel"]["timed"], "rejected": rejected, "families": len(report["check_families"]),
-            "optimize_s": round(report["total_seconds"], 1)}
+            "optimize_s": round(report["total_seconds"], 1),
+            "stage_s": {stage: round(seconds, 1) for stage, seconds in report["stage_seconds"].items()}}
 
 
 def mirage_part(row, options):

@@ -10,7 +10,6 @@
 namespace mirage::lower {
 namespace {
 
-using ir::Form;
 using ir::GraphBuilder;
 using ir::Op;
 using ir::OpKind;
@@ -223,7 +222,8 @@ class Pass {
 
   // ---- operators ----
 
-  Result<void> keep(const Op& op, std::vector<Known> operands, std::vector<Term> terms) {
+  Result<void> keep(const Op& op, const std::vector<Known>& operands,
+                    const std::vector<Term>& terms) {
     std::vector<ValueId> ids;
     for (const Known& operand : operands) ids.push_back(operand.id);
     ir::Attrs attrs = op.attrs;
@@ -298,7 +298,7 @@ class Pass {
     if (moving.empty()) {
       std::vector<Known> operands = {x};
       if (factor) operands.push_back({*factor, {}});
-      return keep(op, std::move(operands), std::move(terms));
+      return keep(op, operands, terms);
     }
     MIRAGE_TRY(const ValueId step, weighted(moving, [](const Term& term) { return term.shift; }));
     ValueId& known_scale = scales_[step];
@@ -328,7 +328,7 @@ class Pass {
       operand.terms.clear();
     }
     if (is_changed_) return {};
-    return keep(op, std::move(operands), {});
+    return keep(op, operands, {});
   }
 
   Result<void> visit(size_t index) {
@@ -345,7 +345,7 @@ class Pass {
       if (is_changed_) return {};
       return exponential(index, op, {argument, {}});
     }
-    if (!has_terms) return keep(op, std::move(operands), {});
+    if (!has_terms) return keep(op, operands, {});
     const auto scaled = [&](double factor) {
       std::vector<Term> terms = operands[0].terms;
       for (Term& term : terms) term.weight *= factor;
@@ -388,7 +388,7 @@ class Pass {
       case OpKind::Max: {
         std::vector<Term> terms = summed(operands[0].terms, static_cast<size_t>(op.attrs.axis));
         if (is_changed_) return {};
-        return keep(op, operands, std::move(terms));
+        return keep(op, operands, terms);
       }
       case OpKind::MatMul: {
         std::vector<Term> lhs = summed(operands[0].terms, rank - 1);
@@ -406,7 +406,7 @@ class Pass {
           MIRAGE_TRY(term.shift, transposed(term.shift, {op.attrs.ints}));
           term.moves.push_back(op.attrs.ints);
         }
-        return keep(op, operands, std::move(terms));
+        return keep(op, operands, terms);
       }
       case OpKind::Accum:
         if (op.attrs.combine == ir::Combine::Max) return plain(op, operands);
