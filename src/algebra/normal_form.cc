@@ -10,16 +10,16 @@ namespace mirage::algebra {
 namespace {
 
 enum Op : uint32_t {
-  kAdd,
-  kMul,
-  kPower,
-  kExp,
-  kLog,
-  kMaximum,
-  kSum,
-  kMaximumOver,
-  kSubstitute,
-  kMergeFree
+  AddOp,
+  MulOp,
+  PowerOp,
+  ExpOp,
+  LogOp,
+  MaximumOp,
+  SumOp,
+  MaximumOverOp,
+  SubstituteOp,
+  MergeFreeOp
 };
 
 constexpr std::string_view kMaxName = "max";
@@ -125,7 +125,7 @@ Nf Arena::add(Nf a, Nf b) {
   if (!a.is_valid() || !b.is_valid()) return {};
   if (b < a) std::swap(a, b);
   const Nf terms[] = {a, b};
-  return memoised(*state_, kAdd, a.index, b.index, [&] { return add_all(terms); });
+  return memoised(*state_, AddOp, a.index, b.index, [&] { return add_all(terms); });
 }
 
 Nf Arena::add_all(std::span<const Nf> terms) {
@@ -146,7 +146,7 @@ Nf Arena::mul(Nf a, Nf b) {
   if (!a.is_valid() || !b.is_valid()) return {};
   if (b < a) std::swap(a, b);
   State& s = *state_;
-  return memoised(s, kMul, a.index, b.index, [&]() -> Nf {
+  return memoised(s, MulOp, a.index, b.index, [&]() -> Nf {
     const std::span<const Monomial> left = s.form(a).monomials;
     const std::span<const Monomial> right = s.form(b).monomials;
     if (s.limits.lazy_powers && left.size() > 2 && left.size() == right.size()) {
@@ -179,7 +179,7 @@ Nf Arena::power(Nf a, Rational exponent) {
   const uint32_t words[] = {
       static_cast<uint32_t>(exponent.num), static_cast<uint32_t>(exponent.num >> 32),
       static_cast<uint32_t>(exponent.den), static_cast<uint32_t>(exponent.den >> 32)};
-  return memoised(s, kPower, a.index, s.intern_words(words), [&]() -> Nf {
+  return memoised(s, PowerOp, a.index, s.intern_words(words), [&]() -> Nf {
     Raw raw;
     const std::span<const Monomial> terms = s.form(a).monomials;
     const bool is_product = terms.size() == 1 && terms[0].binders.empty();
@@ -198,7 +198,7 @@ Nf Arena::power(Nf a, Rational exponent) {
 
 Nf Arena::exp(Nf a) {
   if (!a.is_valid()) return {};
-  return memoised(*state_, kExp, a.index, 0, [&] {
+  return memoised(*state_, ExpOp, a.index, 0, [&] {
     Raw raw;
     state_->append_exp(raw, a, 1);
     return state_->finish(std::move(raw));
@@ -208,7 +208,7 @@ Nf Arena::exp(Nf a) {
 Nf Arena::log(Nf a) {
   if (!a.is_valid()) return {};
   State& s = *state_;
-  return memoised(s, kLog, a.index, 0, [&]() -> Nf {
+  return memoised(s, LogOp, a.index, 0, [&]() -> Nf {
     // log(e^x y) = x + log(y), whether or not the shift stands outside a sum.
     Raw shift;
     const Nf rest = s.take_content(shift, a, 1, Content::Exp);
@@ -289,7 +289,7 @@ Nf Arena::maximum(Nf a, Nf b) {
   if (!a.is_valid() || !b.is_valid()) return {};
   if (b < a) std::swap(a, b);
   State& s = *state_;
-  return memoised(s, kMaximum, a.index, b.index, [&] {
+  return memoised(s, MaximumOp, a.index, b.index, [&] {
     Sum set;
     for (Nf x : {a, b})
       for (const Monomial& m : s.form(s.as_set(x)).monomials) s.add_term(set, m);
@@ -354,7 +354,7 @@ Nf Arena::sum(Nf a, std::span<const Var> variables) {
   if (has_temps(variables)) return guarded(s, compute);
   SmallVector<uint32_t, 32> words;
   append_words(words, variables);
-  return memoised(s, kSum, a.index, s.intern_words(words), compute);
+  return memoised(s, SumOp, a.index, s.intern_words(words), compute);
 }
 
 Nf Arena::maximum_over(Nf a, std::span<const Var> variables) {
@@ -369,7 +369,7 @@ Nf Arena::maximum_over(Nf a, std::span<const Var> variables) {
   if (has_temps(variables)) return guarded(s, compute);
   SmallVector<uint32_t, 32> words;
   append_words(words, variables);
-  return memoised(s, kMaximumOver, a.index, s.intern_words(words), compute);
+  return memoised(s, MaximumOverOp, a.index, s.intern_words(words), compute);
 }
 
 Nf Arena::substitute(Nf a, std::span<const Substitution> substitutions) {
@@ -386,7 +386,7 @@ Nf Arena::substitute(Nf a, std::span<const Substitution> substitutions) {
   }
   const auto compute = [&] { return s.map_form(a, map); };
   if (is_temporary) return guarded(s, compute);
-  return memoised(s, kSubstitute, a.index, s.intern_words(words), compute);
+  return memoised(s, SubstituteOp, a.index, s.intern_words(words), compute);
 }
 
 Nf Arena::substitute(Factor factor, std::span<const Substitution> substitutions) {
@@ -403,7 +403,7 @@ Nf Arena::substitute(Factor factor, std::span<const Substitution> substitutions)
 Nf Arena::merge_free(Nf a) {
   if (!a.is_valid()) return {};
   State& s = *state_;
-  return memoised(s, kMergeFree, a.index, 0, [&] {
+  return memoised(s, MergeFreeOp, a.index, 0, [&] {
     Nf result = a;
     for (bool is_changed = true; is_changed && !s.failed;) {
       is_changed = false;

@@ -67,8 +67,8 @@ void emit_steps(Writer& out, const KernelPlan& plan, const std::vector<Step>& st
 void emit_phases(Writer& out, const KernelPlan& plan, const Dialect& dialect) {
   emit_grid(out, plan);
   std::vector<uint8_t> loops;
-  for (uint8_t axis = 0; axis < plan.launch.axes.size(); ++axis)
-    if (is_loop(plan, axis)) loops.push_back(axis);
+  for (size_t axis = 0; axis < plan.launch.axes.size(); ++axis)
+    if (is_loop(plan, static_cast<uint8_t>(axis))) loops.push_back(static_cast<uint8_t>(axis));
   emit_steps(out, plan, plan.prologue, dialect);
   if (!plan.loop.empty()) {
     std::vector<std::string> is_zero;

@@ -72,19 +72,19 @@ uint64_t Prime::exp(uint64_t exponent) const {
 size_t chain_count() { return std::size(kSmallest); }
 
 const PrimeChain& prime_chain(size_t index) {
-  static const std::vector<PrimeChain> chains = all_chains();
-  return chains[index % chains.size()];
+  static const std::vector<PrimeChain> kChains = all_chains();
+  return kChains[index % kChains.size()];
 }
 
 bool is_prime(uint64_t n) {
-  constexpr uint64_t bases[] = {2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37};
-  for (uint64_t q : bases)
+  constexpr uint64_t kBases[] = {2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37};
+  for (uint64_t q : kBases)
     if (n % q == 0) return n == q;
   if (n < 2) return false;
   uint64_t odd = n - 1;
   int twos = 0;
   for (; odd % 2 == 0; odd /= 2) ++twos;
-  for (uint64_t base : bases) {
+  for (uint64_t base : kBases) {
     uint64_t x = power(base, odd, n);
     if (x == 1 || x == n - 1) continue;
     bool passes = false;

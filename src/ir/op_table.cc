@@ -8,7 +8,7 @@
 namespace mirage::ir {
 namespace {
 
-constexpr uint8_t K = 1, B = 2, KB = 3, KBT = 7;
+enum Levels : uint8_t { K = 1, B = 2, KB = 3, KBT = 7 };
 
 struct Row {
   OpDef def;
@@ -50,8 +50,8 @@ struct Table {
 };
 
 const Table& table() {
-  static const Table instance;
-  return instance;
+  static const Table kInstance;
+  return kInstance;
 }
 
 }  // namespace

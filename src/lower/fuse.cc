@@ -78,13 +78,11 @@ Fusion find_fusion(const ir::Graph& block) {
     if (user_form == Form::Map) {
       fusion.is_inlined[result.index] = block.type(user.results[0]).shape == shape &&
                                         phases[user.results[0].index] == phases[result.index];
-    } else if (user_form == Form::Reduce) {
+    } else if (user_form == Form::Reduce || user.kind == OpKind::Store) {
       fusion.is_inlined[result.index] = true;
     } else if (user_form == Form::Accum) {
       const bool is_factor = user.kind == OpKind::AccumRescale && user.operands[0] != result;
       fusion.is_inlined[result.index] = is_in_loop && !is_factor;
-    } else if (user.kind == OpKind::Store) {
-      fusion.is_inlined[result.index] = true;
     }
   }
   return fusion;
