@@ -287,7 +287,8 @@ GraphAtoms Classes::analyse(const ir::Graph& graph,
   for (size_t i = 0; i < graph.ops.size(); ++i) {
     const ir::Op& op = graph.ops[i];
     if (!op.body) {
-      analyse_op(graph, op, atoms);
+      const std::vector<AxisAtoms> axes = analyse_op(graph, op, atoms);
+      for (ir::ValueId id : op.results) atoms.values[id.index] = axes;
       continue;
     }
     std::vector<std::vector<AxisAtoms>> operands;
@@ -299,104 +300,113 @@ GraphAtoms Classes::analyse(const ir::Graph& graph,
   return atoms;
 }
 
-void Classes::analyse_op(const ir::Graph& graph, const ir::Op& op, GraphAtoms& atoms) {
-  const auto axes_of = [&](size_t k) -> std::vector<AxisAtoms>& {
+AxisAtoms Classes::broadcast(const ir::Graph& graph, const ir::Op& op, const GraphAtoms& atoms,
+                             size_t axis) {
+  const ir::Shape& shape = graph.type(op.results[0]).shape;
+  AxisAtoms result;
+  bool is_first = true;
+  for (ir::ValueId operand : op.operands) {
+    const ir::Shape& own_shape = graph.type(operand).shape;
+    if (axis + own_shape.size() < shape.size()) continue;
+    const size_t own = axis + own_shape.size() - shape.size();
+    if (own_shape[own] != shape[axis] || shape[axis] == 1) continue;
+    const AxisAtoms& found = atoms.values[operand.index][own];
+    if (is_first)
+      result = found;
+    else
+      unify(result, found);
+    is_first = false;
+  }
+  return result;
+}
+
+std::vector<AxisAtoms> Classes::analyse_move(const ir::Graph& graph, const ir::Op& op,
+                                             const GraphAtoms& atoms) {
+  const std::vector<AxisAtoms>& from = atoms.values[op.operands[0].index];
+  const ir::Shape& shape = graph.type(op.results[0]).shape;
+  const size_t axis = static_cast<size_t>(op.attrs.axis);
+  std::vector<AxisAtoms> result(shape.size());
+  switch (op.kind) {
+    case ir::OpKind::Transpose:
+      for (size_t i = 0; i < shape.size(); ++i)
+        result[i] = from[static_cast<size_t>(op.attrs.ints[i])];
+      break;
+    case ir::OpKind::Reshape:
+      return reshape(shape, from);
+    case ir::OpKind::Narrow:
+      result = from;
+      result[axis] = narrow(result[axis], op.attrs.ints[0], op.attrs.ints[1]);
+      break;
+    case ir::OpKind::Concat: {
+      if (op.operands.size() == 1) return from;
+      for (size_t i = 0; i < shape.size(); ++i)
+        if (i != axis) result[i] = broadcast(graph, op, atoms, i);
+      result[axis] = fresh(shape[axis]);
+      std::vector<AxisAtoms> parts;
+      for (ir::ValueId operand : op.operands) parts.push_back(atoms.values[operand.index][axis]);
+      if (!result[axis].empty()) atoms_[result[axis][0]].parts = std::move(parts);
+      break;
+    }
+    case ir::OpKind::Load:
+      for (size_t i = 0; i < shape.size(); ++i)
+        result[i] = load(from[i], graph.type(op.operands[0]).shape[i], op.attrs.bind[i],
+                         graph.launch, atoms);
+      break;
+    case ir::OpKind::Store:
+      for (size_t i = 0; i < shape.size(); ++i) {
+        for (uint8_t block_axis : op.attrs.bind[i]) {
+          const AxisAtoms& outer = atoms.block_axes[block_axis];
+          result[i].insert(result[i].end(), outer.begin(), outer.end());
+        }
+        result[i].insert(result[i].end(), from[i].begin(), from[i].end());
+      }
+      break;
+    default:
+      break;
+  }
+  return result;
+}
+
+std::vector<AxisAtoms> Classes::analyse_op(const ir::Graph& graph, const ir::Op& op,
+                                           const GraphAtoms& atoms) {
+  const auto axes_of = [&](size_t k) -> const std::vector<AxisAtoms>& {
     return atoms.values[op.operands[k].index];
   };
-  const auto shape_of = [&](size_t k) -> const ir::Shape& {
-    return graph.type(op.operands[k]).shape;
-  };
-  const ir::Shape& shape = graph.type(op.results[0]).shape;
-  std::vector<AxisAtoms> result(shape.size());
+  const size_t rank = graph.type(op.results[0]).shape.size();
   const size_t axis = static_cast<size_t>(op.attrs.axis);
-  // Unifies what is not repeated along axis i (counted from the right end of the operands).
-  const auto broadcast = [&](size_t i) {
-    bool is_first = true;
-    for (size_t k = 0; k < op.operands.size(); ++k) {
-      const size_t rank = shape_of(k).size();
-      if (i + rank < shape.size()) continue;
-      const size_t own = i + rank - shape.size();
-      if (shape_of(k)[own] != shape[i] || shape[i] == 1) continue;
-      if (is_first)
-        result[i] = axes_of(k)[own];
-      else
-        unify(result[i], axes_of(k)[own]);
-      is_first = false;
-    }
+  std::vector<AxisAtoms> result(rank);
+  const auto broadcast_axes = [&](size_t count) {
+    for (size_t i = 0; i < count; ++i) result[i] = broadcast(graph, op, atoms, i);
   };
   switch (ir::def(op.kind).form) {
     case ir::Form::Leaf:
     case ir::Form::Block:
       break;
     case ir::Form::Map:
-      for (size_t i = 0; i < shape.size(); ++i) broadcast(i);
+      broadcast_axes(rank);
       break;
-    case ir::Form::Contract: {
-      const size_t rank = shape.size();
-      for (size_t i = 0; i + 2 < rank; ++i) broadcast(i);
+    case ir::Form::Contract:
+      broadcast_axes(rank - 2);
       unify(axes_of(0)[rank - 1], axes_of(1)[rank - 2]);
       result[rank - 2] = axes_of(0)[rank - 2];
       result[rank - 1] = axes_of(1)[rank - 1];
       break;
-    }
     case ir::Form::Reduce:
       result = axes_of(0);
       result[axis].clear();
       break;
     case ir::Form::Accum:
       if (op.kind == ir::OpKind::AccumRescale) {
-        for (size_t i = 0; i < shape.size(); ++i) broadcast(i);
-      } else {
-        result = axes_of(0);
-        if (op.results.size() > 1) result[axis].clear();
+        broadcast_axes(rank);
+        break;
       }
+      result = axes_of(0);
+      if (op.results.size() > 1) result[axis].clear();
       break;
     case ir::Form::Move:
-      switch (op.kind) {
-        case ir::OpKind::Transpose:
-          for (size_t i = 0; i < shape.size(); ++i)
-            result[i] = axes_of(0)[static_cast<size_t>(op.attrs.ints[i])];
-          break;
-        case ir::OpKind::Reshape:
-          result = reshape(shape, axes_of(0));
-          break;
-        case ir::OpKind::Narrow:
-          result = axes_of(0);
-          result[axis] = narrow(result[axis], op.attrs.ints[0], op.attrs.ints[1]);
-          break;
-        case ir::OpKind::Concat: {
-          for (size_t i = 0; i < shape.size(); ++i)
-            if (i != axis) broadcast(i);
-          if (op.operands.size() == 1) {
-            result = axes_of(0);
-            break;
-          }
-          result[axis] = fresh(shape[axis]);
-          std::vector<AxisAtoms> parts;
-          for (size_t k = 0; k < op.operands.size(); ++k) parts.push_back(axes_of(k)[axis]);
-          if (!result[axis].empty()) atoms_[result[axis][0]].parts = std::move(parts);
-          break;
-        }
-        case ir::OpKind::Load:
-          for (size_t i = 0; i < shape.size(); ++i)
-            result[i] = load(axes_of(0)[i], shape_of(0)[i], op.attrs.bind[i], graph.launch, atoms);
-          break;
-        case ir::OpKind::Store:
-          for (size_t i = 0; i < shape.size(); ++i) {
-            AxisAtoms whole;
-            for (uint8_t block_axis : op.attrs.bind[i])
-              whole.insert(whole.end(), atoms.block_axes[block_axis].begin(),
-                           atoms.block_axes[block_axis].end());
-            whole.insert(whole.end(), axes_of(0)[i].begin(), axes_of(0)[i].end());
-            result[i] = std::move(whole);
-          }
-          break;
-        default:
-          break;
-      }
-      break;
+      return analyse_move(graph, op, atoms);
   }
-  for (ir::ValueId id : op.results) atoms.values[id.index] = result;
+  return result;
 }
 
 }  // namespace mirage::verify

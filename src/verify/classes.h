@@ -67,7 +67,14 @@ class Classes {
   /// Makes `offset` a boundary between parts; false if that is impossible.
   bool refine(AtomId atom, int64_t offset);
   int64_t real_product(const AxisAtoms& axis) const;
-  void analyse_op(const ir::Graph& graph, const ir::Op& op, GraphAtoms& atoms);
+  /// Axes of the results of an operator.
+  std::vector<AxisAtoms> analyse_op(const ir::Graph& graph, const ir::Op& op,
+                                    const GraphAtoms& atoms);
+  std::vector<AxisAtoms> analyse_move(const ir::Graph& graph, const ir::Op& op,
+                                      const GraphAtoms& atoms);
+  /// An axis of an elementwise result: unifies the axes of operands that are not repeated along it.
+  AxisAtoms broadcast(const ir::Graph& graph, const ir::Op& op, const GraphAtoms& atoms,
+                      size_t axis);
   std::vector<AxisAtoms> reshape(const ir::Shape& to, const std::vector<AxisAtoms>& from);
   AxisAtoms narrow(const AxisAtoms& axis, int64_t start, int64_t length);
   AxisAtoms load(const AxisAtoms& axis, int64_t extent, const std::vector<uint8_t>& bind,
