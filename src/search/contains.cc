@@ -297,6 +297,8 @@ std::string_view name_of(Containment answer) {
 Result<SearchSpace> search_space(const ir::Graph& program, const SearchOptions& options) {
   const Deadline::Clock::time_point start = Deadline::Clock::now();
   MIRAGE_TRY(ProblemPtr problem, problem_of(program));
+  if (!problem->views.empty())
+    return unsupported("contains: the program narrows or reshapes inputs");
   SearchStats stats;
   ClosureOptions closure_options{options.max_nodes, options.seed};
   closure_options.cancel = options.cancel;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "search/views.h"
+
 namespace mirage::search {
 namespace {
 
@@ -124,12 +126,19 @@ ClassId reduced_class(OpKind kind, const ir::Attrs& attrs, const Dims& first) {
   return form == Form::Reduce ? first[static_cast<size_t>(attrs.axis)] : kNoClass;
 }
 
-Result<ProblemPtr> problem_of(const ir::Graph& program) {
-  if (program.level != ir::Level::Kernel)
+Result<ProblemPtr> problem_of(const ir::Graph& original) {
+  if (original.level != ir::Level::Kernel)
     return bad_input("search: expected a kernel-level graph, found {} level",
-                     name_of(program.level));
+                     name_of(original.level));
+  for (const Op& op : original.ops)
+    if (op.body) return unsupported("search: the program has blocks");
   auto problem = std::make_shared<Problem>();
-  problem->program = program;
+  problem->original = original;
+  MIRAGE_TRY(ViewedProgram viewed, with_views_as_inputs(original));
+  problem->program = std::move(viewed.program);
+  problem->sources = std::move(viewed.sources);
+  problem->views = std::move(viewed.views);
+  const ir::Graph& program = problem->program;
   for (const ir::Value& value : program.values)
     for (int64_t extent : value.type.shape)
       if (extent == 0)
@@ -167,7 +176,8 @@ Result<ProblemPtr> problem_of(const ir::Graph& program) {
     if (!program.is_input(output) && std::find(problem->targets.begin(), problem->targets.end(),
                                                output) == problem->targets.end())
       problem->targets.push_back(output);
-  if (problem->targets.empty()) return unsupported("search: every output is an input");
+  if (problem->targets.empty())
+    return unsupported("search: every output is an input or a view of one");
   name_classes(*problem);
   return problem;
 }

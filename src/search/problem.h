@@ -25,7 +25,10 @@ struct IndexClass {
 };
 
 struct Problem {
-  ir::Graph program;  // a copy: structures outlive the caller's graph
+  ir::Graph original;                // a copy: structures outlive the caller's graph
+  ir::Graph program;                 // what is searched: views of inputs are inputs (views.h)
+  std::vector<ir::ValueId> sources;  // by input of `program`: the value of `original`
+  std::vector<ir::OpId> views;       // operators of `original` that make some of them
   std::vector<IndexClass> classes;
   std::vector<Dims> dims;  // per value of the program
   /// Values to compute, each once; outputs that are inputs are passed through and not listed.
@@ -37,9 +40,10 @@ struct Problem {
 
 using ProblemPtr = std::shared_ptr<const Problem>;
 
-/// Unsupported for operators whose result axes are not axes of their operands (reshape, concat,
-/// narrow, blocks), for empty tensors, and where one class would index two axes of a value.
-Result<ProblemPtr> problem_of(const ir::Graph& program);
+/// Unsupported for operators whose result axes are not axes of their operands (concat, blocks, and
+/// of what is no input reshape and narrow), for empty tensors, and where one class would index two
+/// axes of a value.
+Result<ProblemPtr> problem_of(const ir::Graph& original);
 
 bool contains_class(const Dims& dims, ClassId id);
 

@@ -177,16 +177,25 @@ Result<ir::GraphPtr> Structure::instantiate(const std::vector<int64_t>& trips) c
   std::vector<size_t> used_inputs;
   MIRAGE_TRY(ir::GraphPtr body, BodyBuilder(*this, std::move(block)).build(used_inputs));
 
-  const ir::Graph& program = problem->program;
+  const ir::Graph& original = problem->original;
   GraphBuilder kernel;
-  kernel.set_name(program.name);
-  std::vector<ValueId> inputs, operands;
-  for (size_t i = 0; i < program.inputs.size(); ++i) {
-    MIRAGE_TRY(const ValueId input,
-               kernel.input(program.type(program.inputs[i]), program.value(program.inputs[i]).name,
-                            program.input_strides[i]));
-    inputs.push_back(input);
+  kernel.set_name(original.name);
+  std::vector<ValueId> values(original.values.size());  // of the kernel graph, by original value
+  for (size_t i = 0; i < original.inputs.size(); ++i) {
+    const ValueId input = original.inputs[i];
+    MIRAGE_TRY(values[input.index], kernel.input(original.type(input), original.value(input).name,
+                                                 original.input_strides[i]));
   }
+  for (ir::OpId id : problem->views) {
+    const ir::Op& view = original.op(id);
+    const ValueId result = view.results[0];
+    MIRAGE_TRY(values[result.index],
+               kernel.add(view.kind, {values[view.operands[0].index]}, view.attrs));
+    kernel.name_value(values[result.index], original.value(result).name);
+  }
+  const ir::Graph& program = problem->program;
+  std::vector<ValueId> inputs, operands;
+  for (ValueId source : problem->sources) inputs.push_back(values[source.index]);
   for (size_t i : used_inputs) operands.push_back(inputs[i]);
   MIRAGE_TRY(const auto results, kernel.add_block(std::move(body), operands));
   std::vector<ValueId> outputs;

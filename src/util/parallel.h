@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -19,9 +20,17 @@ void in_parallel(int threads, int64_t count, int64_t least, const Work& work) {
     return count / pieces * piece + std::min(piece, count % pieces);
   };
   std::vector<std::thread> helpers;
-  for (int64_t piece = 1; piece < pieces; ++piece)
-    helpers.emplace_back([&, piece] { work(start(piece), start(piece + 1)); });
-  work(int64_t{0}, start(1));
+  int64_t own = 0;  // pieces that this thread does
+  try {
+    for (int64_t piece = pieces - 1; piece > 0; --piece) {
+      own = piece;
+      helpers.emplace_back([&, piece] { work(start(piece), start(piece + 1)); });
+    }
+    own = 0;
+  } catch (const std::system_error&) {
+    // No more threads are to be had: the rest is done here.
+  }
+  work(int64_t{0}, start(own + 1));
   for (std::thread& helper : helpers) helper.join();
 }
 

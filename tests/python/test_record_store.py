@@ -83,27 +83,32 @@ def test_runs_killed_at_random_moments(box):
     reader = sqlite3.connect(store)
     reader.execute("SELECT count(*) FROM winner").fetchall()
     killed = 0
-    for round_number in range(20):
+    for round_number in range(100):
+        if killed == 20:
+            break
         process = start(100 + round_number)
         if round_number % 4 == 3:
             kill_when_writing(process, store.with_name("records.sqlite-wal"))
         else:
-            time.sleep(chance.random() * length * 1.1)
+            time.sleep(chance.random() * length)
         process.send_signal(signal.SIGKILL)
         process.communicate(timeout=60)
-        killed += process.returncode == -signal.SIGKILL
+        if process.returncode == -signal.SIGKILL:
+            killed += 1
+        else:
+            length *= 0.9  # the machine has less to do than when it was measured
         found = records()
         assert kept <= found <= kept + 1, f"seed {SEED} round {round_number}"
         kept = found
     reader.close()
-    assert killed >= 10
+    assert killed == 20
     check = sqlite3.connect(store)
     assert check.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
     check.close()
-    finish(start(200))
+    finish(start(300))
     assert records() == kept + 1
     assert not list((box / "cache").glob("*.damaged-*"))
-    assert "came from the record store" in finish(start(200))
+    assert "came from the record store" in finish(start(300))
 
 
 def test_processes_write_at_the_same_time(box):

@@ -40,6 +40,17 @@ class Expr {
     attrs.ints = std::move(perm);
     return op(ir::OpKind::Transpose, {a}, attrs);
   }
+  ir::ValueId narrow(ir::ValueId a, int64_t axis, int64_t start, int64_t length) {
+    ir::Attrs attrs;
+    attrs.axis = axis;
+    attrs.ints = {start, length};
+    return op(ir::OpKind::Narrow, {a}, attrs);
+  }
+  ir::ValueId reshape(ir::ValueId a, ir::Shape shape) {
+    ir::Attrs attrs;
+    attrs.ints = std::move(shape);
+    return op(ir::OpKind::Reshape, {a}, attrs);
+  }
   ir::ValueId constant(double value) { return builder_.constant(value).value(); }
   ir::ValueId rms_norm(ir::ValueId x, int64_t axis = -1) {
     return div(x, sqrt(mean(square(x), axis)));
@@ -196,6 +207,40 @@ inline std::vector<Program> programs(bool tiny = false) {
          const auto y = e.matmul(x, w);
          const auto z = e.op(ir::OpKind::Relu, {e.add(y, bias)});
          return e.finish({z, y, e.sum(x)});
+       }},
+  };
+}
+
+/// Programs that read parts of their inputs, or read them in another shape.
+inline std::vector<Program> view_programs() {
+  return {
+      {"latent_attention",
+       [] {
+         Expr e;
+         const auto q = e.input({1, 5, 6}, "Q"), c = e.input({1, 7, 6}, "C");
+         e.matmul(e.softmax(e.matmul(q, e.transpose(c, {0, 2, 1}))), e.narrow(c, 2, 0, 4));
+         return e.finish();
+       }},
+      {"gated_mlp_of_one_weight",
+       [] {
+         Expr e;
+         const auto x = e.input({3, 8}, "X"), w = e.input({8, 14}, "W");
+         e.mul(e.silu(e.matmul(x, e.narrow(w, 1, 0, 7))), e.matmul(x, e.narrow(w, 1, 7, 7)));
+         return e.finish();
+       }},
+      {"part_of_a_reshaped_weight",
+       [] {
+         Expr e;
+         const auto x = e.input({3, 8}, "X"), w = e.input({2, 56}, "W");
+         e.matmul(x, e.narrow(e.reshape(w, {16, 7}), 0, 5, 8));
+         return e.finish();
+       }},
+      {"view_that_is_an_output",
+       [] {
+         Expr e;
+         const auto x = e.input({3, 8}, "X");
+         const auto part = e.narrow(x, 1, 2, 4);
+         return e.finish({part, e.rms_norm(part), x});
        }},
   };
 }

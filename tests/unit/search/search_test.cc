@@ -55,16 +55,46 @@ TEST(Search, RaggedTripsMakeTiles) {
   }
 }
 
+TEST(Search, ViewsOfInputsAreOperandsOfTheKernel) {
+  for (const Program& program : view_programs()) {
+    SCOPED_TRACE(program.name);
+    const ir::GraphPtr original = program.build();
+    const auto result = search(*original, {});
+    ASSERT_TRUE(result);
+    ASSERT_FALSE(result->structures.empty()) << result->reason;
+    for (const Structure& structure : result->structures) {
+      const auto graph = structure.instantiate(schedules(structure, {}, 1)[0].trips);
+      ASSERT_TRUE(graph) << structure.describe() << ": " << graph.error().message;
+      ASSERT_EQ((*graph)->inputs.size(), original->inputs.size());
+      EXPECT_EQ((*graph)->ops.back().kind, ir::OpKind::Block);
+      for (size_t i = 0; i + 1 < (*graph)->ops.size(); ++i)
+        EXPECT_TRUE((*graph)->ops[i].kind == ir::OpKind::Narrow ||
+                    (*graph)->ops[i].kind == ir::OpKind::Reshape);
+    }
+  }
+}
+
 TEST(Search, OutsideItsReachIsAReasonNotAnError) {
-  Expr e;
-  const auto x = e.input({4, 6}, "X");
-  ir::Attrs attrs;
-  attrs.ints = {24};
-  e.op(ir::OpKind::Reshape, {x}, attrs);
-  const auto result = search(*e.finish(), {});
-  ASSERT_TRUE(result);
-  EXPECT_TRUE(result->structures.empty());
-  EXPECT_NE(result->reason.find("reshape"), std::string::npos);
+  const auto reason_of = [](Expr& e) {
+    const auto result = search(*e.finish(), {});
+    EXPECT_TRUE(result && result->structures.empty());
+    return result ? result->reason : "";
+  };
+  {
+    Expr e;
+    e.reshape(e.exp(e.input({4, 6}, "X")), {24});
+    EXPECT_NE(reason_of(e).find("reshape"), std::string::npos);
+  }
+  {
+    Expr e;
+    e.narrow(e.exp(e.input({4, 6}, "X")), 1, 0, 2);
+    EXPECT_NE(reason_of(e).find("narrow"), std::string::npos);
+  }
+  {
+    Expr e;
+    e.narrow(e.input({4, 6}, "X"), 1, 0, 2);
+    EXPECT_EQ(reason_of(e), "search: every output is an input or a view of one");
+  }
 }
 
 TEST(Search, ProgramsOfThousandsOfOperatorsAreLeftAsTheyAre) {
